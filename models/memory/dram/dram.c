@@ -283,12 +283,9 @@ static void count_channels(struct dram *self)
 static void schedule(struct dram *self)
 {
     const cnnvp_time now = self->ops->now(self->host);
-    cnnvp_time at = cnnvp_dram_queue_work(&self->queue);
-    const cnnvp_time due = cnnvp_dram_queue_due(&self->queue);
-    if (at <= now)
-        at = now + 1u;
-    if (due < at)
-        at = due;
+    cnnvp_time at = cnnvp_dram_queue_due(&self->queue);
+    if (at > (self->queue.decided + 1u) * self->queue.timing.tck_ps) /* else nothing completes before it */
+        at = cnnvp_minimum(at, cnnvp_maximum(cnnvp_dram_queue_work(&self->queue), now + 1u));
     if (at == self->notified)
         return;
     self->notified = at;

@@ -6,7 +6,7 @@
 static int by_share(const struct dram_queue *queue, const struct dram_stream *a, const struct dram_stream *b)
 {
     (void)queue;
-    return a->share == b->share ? -1 : a->share > b->share;
+    return a->each == b->each ? -1 : a->each < b->each;
 }
 
 /* Start-time fair queueing: the stream that has had the least for its share goes first. */

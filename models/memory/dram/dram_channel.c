@@ -20,6 +20,11 @@ static uint32_t set_refresh(struct dram_channel *channel, uint64_t clock)
     return ranks;
 }
 
+static uint64_t first_banks(uint32_t bits)
+{
+    return UINT64_MAX >> (64u - (1u << bits));
+}
+
 void cnnvp_dram_channel_init(struct dram_channel *channel, const struct dram_options *options,
                              const struct dram_timing *timing, uint64_t clock)
 {
@@ -29,6 +34,9 @@ void cnnvp_dram_channel_init(struct dram_channel *channel, const struct dram_opt
     channel->bank_bits = dram_lowest_bit(timing->banks);
     channel->rank_bits = channel->bank_bits + dram_lowest_bit(timing->groups);
     channel->bus_bits = channel->rank_bits + dram_lowest_bit(options->ranks);
+    channel->group_banks = first_banks(channel->bank_bits);
+    channel->rank_banks = first_banks(channel->rank_bits);
+    channel->bus_banks = first_banks(channel->bus_bits);
     channel->scheduler = dram_schedulers[options->scheduler];
     channel->row_policy = dram_row_policies[options->row_policy];
     channel->refresh = dram_refreshes[options->refresh];
@@ -64,10 +72,8 @@ static int is_at(const struct dram_channel *channel, uint32_t index, const struc
            channel->entry[index].column == place->column;
 }
 
-int cnnvp_dram_channel_holds(const struct dram_channel *channel, const struct dram_place *place)
+int dram_find_write(const struct dram_channel *channel, const struct dram_place *place)
 {
-    if (!channel->written[dram_hash(place->bank, place->row, place->column)])
-        return 0;
     if (is_at(channel, channel->list[1][place->bank].last, place)) /* pieces of one burst come one after the other */
         return 1;
     for (uint32_t i = channel->list[1][place->bank].first; i != DRAM_NONE; i = channel->entry[i].next)
@@ -185,6 +191,7 @@ enum dram_enter cnnvp_dram_channel_enter(struct dram_channel *channel, const str
         *done = channel->returned;
         return DRAM_FORWARDED;
     }
+    dram_wake(channel, place->bank, clock);
     const uint8_t index = dram_keep_burst(channel, place, write, clock, owner, tag, source);
     const int behind = append(channel, index);
     dram_plan_enter(channel, clock, behind);

@@ -45,8 +45,13 @@ void dram_plan_enter(struct dram_channel *channel, uint64_t clock, int behind);
 void cnnvp_dram_channel_init(struct dram_channel *channel, const struct dram_options *options,
                              const struct dram_timing *timing, uint64_t clock);
 
+int dram_find_write(const struct dram_channel *channel, const struct dram_place *place);
+
 /* 1 if the write queue holds a write to this location. */
-int cnnvp_dram_channel_holds(const struct dram_channel *channel, const struct dram_place *place);
+static inline int cnnvp_dram_channel_holds(const struct dram_channel *channel, const struct dram_place *place)
+{
+    return channel->written[dram_hash(place->bank, place->row, place->column)] && dram_find_write(channel, place);
+}
 
 /* 1 if the burst can enter: its queue has room, or a queued write answers it. */
 static inline int cnnvp_dram_channel_takes(const struct dram_channel *channel, const struct dram_place *place,

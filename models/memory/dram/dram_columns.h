@@ -24,18 +24,35 @@ static inline int dram_reads_are_open(const struct dram_channel *channel)
            !channel->active_writes;
 }
 
-/* Replaces `next` by the next RD of the queue if that one goes first. */
-static inline void dram_next_queued(const struct dram_channel *channel, struct dram_next_column *next)
+/* Orders stay below 2^39 (half a trillion bursts), and no command waits 2^23 clocks for a timing. So the clocks from
+ * now to a command and the order of its burst fit in one word, and the smallest word wins. */
+#define DRAM_ORDER_BITS 40u
+
+struct dram_best {
+    uint64_t key;
+    uint32_t bank;
+};
+
+static inline void dram_take_less(struct dram_best *best, uint64_t wait, uint64_t order, uint32_t bank)
 {
-    const uint64_t from = cnnvp_maximum(channel->clock, channel->column_bus);
-    uint64_t oldest = 0; /* at the same clock, a burst in activation goes first */
-    for (uint64_t banks = channel->hits[0]; banks; banks &= banks - 1u) {
-        const uint32_t bank = dram_lowest_bit(banks);
-        const uint64_t clock = cnnvp_maximum(from, dram_column_ready(channel, bank, 0));
-        const uint64_t order = channel->list[0][bank].hit_order;
-        if (clock < next->clock || (clock == next->clock && order < oldest)) {
-            *next = (struct dram_next_column){clock, bank, 0, 1};
-            oldest = order;
+    const uint64_t key = wait << DRAM_ORDER_BITS | order;
+    const int less = key < best->key;
+    best->key = less ? key : best->key;
+    best->bank = less ? bank : best->bank;
+}
+
+/* Takes the best RD or WR of a queue, `from` or later, if it is better. */
+static inline void dram_take_columns(const struct dram_channel *channel, uint32_t write, uint64_t from,
+                                     struct dram_best *best)
+{
+    const uint64_t bus = cnnvp_maximum(from, channel->column_bus);
+    for (uint32_t rank = 0; rank < channel->ranks; ++rank) {
+        const uint64_t first = cnnvp_maximum(bus, channel->rank[rank].column[write]) + channel->timing->early[write];
+        for (uint64_t left = channel->hits[write] & dram_rank_banks(channel, rank); left; left &= left - 1u) {
+            const uint32_t i = dram_lowest_bit(left);
+            const uint64_t inner = cnnvp_maximum(first, channel->bank[i].column) - channel->timing->early[write];
+            const uint64_t group = channel->group[dram_group_of(channel, i)].column[write];
+            dram_take_less(best, cnnvp_maximum(inner, group) - from, channel->list[write][i].hit_order, i);
         }
     }
 }
@@ -54,7 +71,12 @@ static inline struct dram_next_column dram_next_read(const struct dram_channel *
         next.looked = 0;
         return next;
     }
-    dram_next_queued(channel, &next);
+    /* orders begin at 1: at the same clock, a burst in activation goes first */
+    const uint64_t active = next.active ? (next.clock - from) << DRAM_ORDER_BITS : DRAM_NEVER;
+    struct dram_best best = {active, 0};
+    dram_take_columns(channel, 0, from, &best);
+    if (best.key < active)
+        return (struct dram_next_column){from + (best.key >> DRAM_ORDER_BITS), best.bank, 0, 1};
     return next;
 }
 

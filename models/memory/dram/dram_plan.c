@@ -21,9 +21,9 @@ static struct dram_candidate best_active(const struct dram_channel *channel, uin
         }
     }
     if (best == DRAM_NEVER)
-        return (struct dram_candidate){DRAM_NEVER, DRAM_NEVER, DRAM_NONE, DRAM_RD};
+        return DRAM_NO_CANDIDATE;
     return (struct dram_candidate){
-        best, 0, channel->bank[at].active, channel->active_writes >> at & 1u ? DRAM_WR : DRAM_RD};
+        best, channel->bank[at].active, channel->active_writes >> at & 1u ? DRAM_WR : DRAM_RD};
 }
 
 /* ---- the plan ---- */
@@ -98,7 +98,9 @@ static void plan_any(struct dram_channel *channel, struct dram_plan *plan)
 void dram_plan_make(struct dram_channel *channel)
 {
     struct dram_plan *plan = &channel->plan;
-    *plan = (struct dram_plan){.valid = 1, .from = channel->clock};
+    plan->valid = 1;
+    plan->from = channel->clock;
+    plan->looked = 0;
     if (channel->started != DRAM_NONE)
         set_plan(plan, channel->clock, channel->entry[channel->started].write ? DRAM_WR : DRAM_RD, channel->started);
     else

@@ -94,9 +94,8 @@ static struct dram_stream *stream_of(struct dram_queue *queue, const struct cnnv
     if (queue->stream_count == DRAM_STREAMS)
         return NULL;
     struct dram_stream *stream = &queue->streams[queue->stream_count];
-    *stream = (struct dram_stream){.initiator = request->initiator, .op = request->op, .share = 1};
-    if (queue->share != NULL)
-        stream->share = queue->share(queue->context, request->initiator);
+    *stream = (struct dram_stream){.initiator = request->initiator, .op = request->op};
+    stream->each = DRAM_FAIR / (queue->share != NULL ? queue->share(queue->context, request->initiator) : 1u);
     stream->ends = calloc(DRAM_OUTSTANDING, sizeof *stream->ends);
     if (stream->ends == NULL)
         return NULL;

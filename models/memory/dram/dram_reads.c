@@ -30,6 +30,7 @@ static inline void enter(struct dram_run *run, uint64_t clock, uint64_t place, c
     struct dram_queue *queue = run->queue;
     struct dram_stream *stream = run->stream;
     dram_columns_pass(run->channel, clock, next->looked);
+    dram_wake(run->channel, stream->place.bank, clock);
     if (queue->burst != NULL)
         queue->burst(queue->context, stream, stream->first, clock);
     dram_run_enter(run, clock, place);
@@ -63,9 +64,9 @@ static enum dram_progress run_on(struct dram_run *run)
     struct dram_queue *queue = run->queue;
     struct dram_channel *channel = run->channel;
     const struct cnnvp_request *done = queue->done;
-    struct dram_next_column next = dram_next_read(channel);
     enum dram_progress progress = DRAM_STUCK;
     for (; queue->done == done; progress = DRAM_MOVED) {
+        const struct dram_next_column next = dram_next_read(channel);
         const struct dram_stream *stream = run->stream = queue->waiting ? run->stream : NULL;
         const uint64_t place = stream != NULL ? dram_free_place(stream) : DRAM_NEVER;
         const uint64_t enters = stream != NULL ? dram_entering(queue, stream, place) : DRAM_NEVER;
@@ -73,17 +74,14 @@ static enum dram_progress run_on(struct dram_run *run)
             return progress;
         if (cnnvp_minimum(enters, next.clock) > run->last)
             return run->cut ? progress : DRAM_DECIDED;
-        if (repeat(run, &next, enters)) {
-            next = dram_next_read(channel);
-        } else if (enters > next.clock) {
+        if (repeat(run, &next, enters))
+            continue;
+        if (enters > next.clock)
             issue(run, &next);
-            next = dram_next_read(channel);
-        } else if (dram_read_is_open(channel, &stream->place)) {
+        else if (dram_read_is_open(channel, &stream->place))
             enter(run, enters, place, &next);
-            next = dram_next_read(channel);
-        } else {
+        else
             return progress;
-        }
     }
     return DRAM_MOVED;
 }

@@ -38,15 +38,16 @@ static void tell(struct dram_run *run, uint64_t ready, uint64_t count)
     }
 }
 
-/* Location of the burst this many after the stream's next one. Of waiting bursts in a single row only the bank is
- * certain: they may be in any order. */
-static struct dram_place place_of(const struct dram_run *run, uint64_t after)
+/* The burst this many after the stream's next one. */
+static struct dram_cursor burst_after(const struct dram_run *run, uint64_t after)
 {
-    struct dram_place place = run->stream->place;
-    if (run->queue->turns > 1)
-        return cnnvp_dram_map(&run->queue->map, run->stream->address + after * DRAM_BURST_BYTES);
-    place.column += (uint32_t)after;
-    return place;
+    return dram_cursor_at(run->queue, run->stream->address + after * DRAM_BURST_BYTES);
+}
+
+/* Bank of a waiting burst. In a single row they may be in any order, and of several segments. */
+static uint32_t bank_of(const struct dram_run *run, const struct dram_cursor *waits)
+{
+    return run->queue->turns > 1 ? waits->place.bank : run->stream->place.bank;
 }
 
 /* `count` bursts issue and as many enter, the first at `enters`; bursts that do both are skipped. Returns the sum of
@@ -58,15 +59,17 @@ static uint64_t turn_over(struct dram_run *run, uint64_t enters, uint64_t count)
     const struct cnnvp_request *request = stream->first;
     const uint64_t waiting = channel->count[0], places = cnnvp_minimum(count, waiting), through = count - places;
     uint64_t sum = through * enters + run->pace * (through * (through - 1u) / 2u);
+    struct dram_cursor leaves = burst_after(run, 0u - waiting), comes = burst_after(run, through);
     channel->order += through;
     for (uint64_t i = 0; i < places; ++i) {
-        const struct dram_place leaves = place_of(run, i - waiting), comes = place_of(run, through + i);
-        const uint8_t index = dram_take_read(channel, leaves.bank);
+        const uint8_t index = dram_take_read(channel, bank_of(run, &leaves));
         sum += channel->entry[index].entered;
         run->columns.hits -= channel->entry[index].classified;
         channel->free[channel->free_count++] = index;
-        dram_read_enters(channel, &comes, enters + (through + i) * run->pace, stream->first, request->tag,
+        dram_read_enters(channel, &comes.place, enters + (through + i) * run->pace, stream->first, request->tag,
                          channel->entry[index].source);
+        dram_cursor_step(run->queue, &leaves);
+        dram_cursor_step(run->queue, &comes);
     }
     return sum;
 }
@@ -89,8 +92,9 @@ static void repeat(struct dram_run *run, uint64_t ready, uint64_t enters, uint64
     channel->clock = cnnvp_maximum(enters + span - run->pace, last + 1u);
     dram_hold_bus(channel, last);
     const uint64_t turns = run->queue->turns == 1 ? 1 : cnnvp_minimum(count, 2u * run->queue->turns);
-    for (uint64_t i = 0; i < turns; ++i)
-        dram_space_read(channel, place_of(run, end - 1u - i).bank, last - i * run->pace);
+    struct dram_cursor at = burst_after(run, end - turns);
+    for (uint64_t left = turns; left-- != 0; dram_cursor_step(run->queue, &at))
+        dram_space_read(channel, bank_of(run, &at), last - left * run->pace);
 }
 
 int dram_row_repeat(struct dram_run *run, const struct dram_next_column *next, uint64_t enters)

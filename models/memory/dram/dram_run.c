@@ -34,13 +34,14 @@ static int are_turns_ready(const struct dram_run *run, uint64_t ready)
 {
     const struct dram_channel *channel = run->channel;
     const uint64_t oldest = run->stream->address - (uint64_t)channel->count[0] * DRAM_BURST_BYTES;
+    struct dram_cursor at = dram_cursor_at(run->queue, oldest);
     for (uint32_t i = 0; i < 2u * run->queue->turns; ++i) { /* by then each group has had its turn */
-        const struct dram_place place = cnnvp_dram_map(&run->queue->map, oldest + i * DRAM_BURST_BYTES);
-        if (place.row != run->stream->place.row)
+        if (at.place.row != run->stream->place.row)
             return 0;
-        if (!dram_row_is_open(channel, &place) || (channel->waiting[1] >> place.bank & 1u) ||
-            dram_column_ready(channel, place.bank, 0) > ready + i * run->pace)
+        if (!dram_row_is_open(channel, &at.place) || (channel->waiting[1] >> at.place.bank & 1u) ||
+            dram_column_ready(channel, at.place.bank, 0) > ready + i * run->pace)
             return 0;
+        dram_cursor_step(run->queue, &at);
     }
     return 1;
 }

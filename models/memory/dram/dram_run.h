@@ -25,6 +25,26 @@ static inline int dram_counts(const struct dram_run *run, const struct cnnvp_req
     return request->tag == run->columns.tag && cnnvp_dram_queue_stream(request) == run->columns.source;
 }
 
+/* A burst of a request that reads along rows. */
+struct dram_cursor {
+    uint64_t address;
+    struct dram_place place;
+};
+
+static inline struct dram_cursor dram_cursor_at(const struct dram_queue *queue, uint64_t address)
+{
+    return (struct dram_cursor){address, cnnvp_dram_map(&queue->map, address)};
+}
+
+static inline void dram_cursor_step(const struct dram_queue *queue, struct dram_cursor *cursor)
+{
+    cursor->address += DRAM_BURST_BYTES;
+    if (cursor->address & queue->leaps)
+        dram_follow(queue, cursor->address, &cursor->place);
+    else
+        cursor->place = cnnvp_dram_map(&queue->map, cursor->address);
+}
+
 /* Reports the RDs that `columns` counts. */
 void dram_report(struct dram_run *run);
 

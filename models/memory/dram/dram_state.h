@@ -128,10 +128,11 @@ struct dram_issued {
 
 /* A possible next command, for the burst of an entry. */
 struct dram_candidate {
-    uint64_t clock, order;
-    uint32_t entry; /* DRAM_NONE: there is none, and clock is DRAM_NEVER */
+    uint64_t clock;
+    uint32_t entry;
     enum dram_command command;
 };
+#define DRAM_NO_CANDIDATE ((struct dram_candidate){DRAM_NEVER, DRAM_NONE, DRAM_RD})
 
 struct dram_plan {
     int valid;
@@ -153,6 +154,7 @@ struct dram_channel {
     uint32_t ranks; /* ranks of all pseudo channels */
     /* a bank's number >> bank_bits is its group, >> rank_bits its rank, >> bus_bits its pseudo channel */
     uint32_t bank_bits, rank_bits, bus_bits;
+    uint64_t group_banks, rank_banks, bus_banks; /* banks of the first of these, one bit each */
     const struct dram_scheduler *scheduler;
     const struct dram_row_policy *row_policy;
     const struct dram_refresh *refresh;
@@ -221,12 +223,12 @@ static inline uint32_t cnnvp_dram_channel_waiting(const struct dram_channel *cha
 /* Bit mask of the banks on a data bus. */
 static inline uint64_t dram_bus_banks(const struct dram_channel *channel, uint32_t bus)
 {
-    return (UINT64_MAX >> (64u - (1u << channel->bus_bits))) << (bus << channel->bus_bits);
+    return channel->bus_banks << (bus << channel->bus_bits);
 }
 
 static inline uint64_t dram_rank_banks(const struct dram_channel *channel, uint32_t rank)
 {
-    return (UINT64_MAX >> (64u - (1u << channel->rank_bits))) << (rank << channel->rank_bits);
+    return channel->rank_banks << (rank << channel->rank_bits);
 }
 
 /* 1 if a burst waits for any of these banks, in the queues or in activation. */
@@ -356,11 +358,13 @@ static inline void dram_raise_columns(struct dram_channel *channel, uint32_t ran
                                       const uint64_t other[2])
 {
     const uint32_t bits = channel->bus_bits - channel->rank_bits, first = rank >> bits << bits;
-    for (uint32_t i = first; i < first + (1u << bits); ++i) {
-        const uint64_t *ready = i == rank ? same : other;
-        dram_raise(&channel->rank[i].column[0], ready[0]);
-        dram_raise(&channel->rank[i].column[1], ready[1]);
-    }
+    dram_raise(&channel->rank[rank].column[0], same[0]);
+    dram_raise(&channel->rank[rank].column[1], same[1]);
+    for (uint32_t i = first; bits && i < first + (1u << bits); ++i)
+        if (i != rank) {
+            dram_raise(&channel->rank[i].column[0], other[0]);
+            dram_raise(&channel->rank[i].column[1], other[1]);
+        }
 }
 
 /* Delays later commands after an RD at `clock`, except the PRE of its bank. */
@@ -414,7 +418,19 @@ static inline uint64_t dram_act_ready(const struct dram_channel *channel, uint32
     return cnnvp_maximum(outer, channel->bank[bank].act);
 }
 
-/* Puts a burst that enters into a free entry. Ends the idle time of its data bus, and powers up its rank. */
+/* Before a burst enters: ends the idle time of its data bus, and powers up its rank. */
+static inline void dram_wake(struct dram_channel *channel, uint32_t bank, uint64_t clock)
+{
+    struct dram_bus *bus = &channel->bus[dram_bus_of(channel, bank)];
+    if (!dram_bus_waits(channel, dram_bus_of(channel, bank))) {
+        const uint64_t from = cnnvp_maximum(bus->empty_from, bus->end);
+        bus->idle += clock > from ? clock - from : 0;
+    }
+    if (dram_rank_is_low(channel, dram_rank_of(channel, bank), clock))
+        dram_power_up(channel, dram_rank_of(channel, bank), clock);
+}
+
+/* Puts a burst that enters into a free entry. */
 static inline uint8_t dram_keep_burst(struct dram_channel *channel, const struct dram_place *place, uint32_t write,
                                       uint64_t clock, void *owner, uint32_t tag, uint32_t source)
 {
@@ -431,13 +447,6 @@ static inline uint8_t dram_keep_burst(struct dram_channel *channel, const struct
         .bank = (uint8_t)place->bank,
         .write = (uint8_t)write,
         .next = DRAM_NONE};
-    struct dram_bus *bus = &channel->bus[dram_bus_of(channel, place->bank)];
-    if (!dram_bus_waits(channel, dram_bus_of(channel, place->bank))) {
-        const uint64_t from = cnnvp_maximum(bus->empty_from, bus->end);
-        bus->idle += clock > from ? clock - from : 0;
-    }
-    if (dram_rank_is_low(channel, dram_rank_of(channel, place->bank), clock))
-        dram_power_up(channel, dram_rank_of(channel, place->bank), clock);
     return index;
 }
 

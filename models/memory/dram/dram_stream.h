@@ -10,7 +10,7 @@
 
 #define DRAM_STREAMS 64u
 #define DRAM_SHARE 64u                /* maximum share of a stream */
-#define DRAM_FAIR (UINT64_C(1) << 20) /* virtual time of a burst of a stream with share 1 */
+#define DRAM_FAIR (UINT32_C(1) << 20) /* virtual time of a burst of a stream with share 1 */
 
 /* Uses of a request's `scratch` words by the queue. */
 enum dram_scratch {
@@ -42,9 +42,9 @@ struct dram_stream {
     uint64_t arrival_clock; /* the clock that contains it */
     cnnvp_time taken;       /* time when the last burst entered */
     uint64_t served;        /* number of its last burst among the bursts of all streams */
-    uint64_t fair;          /* virtual time: DRAM_FAIR / share for each burst so far, and idle time (dram_arbiter.c) */
+    uint64_t fair;          /* virtual time: `each` for each burst so far, and idle time (dram_arbiter.c) */
     uint64_t waited;        /* ps; sum over entered bursts from when they could be sent */
-    uint32_t share;
+    uint32_t each;          /* DRAM_FAIR / share: the larger the share, the less */
     uint32_t initiator;
     uint32_t op;
     uint32_t on_their_way; /* reads in flight, and ended reads whose place no other has taken */
@@ -214,10 +214,10 @@ static inline uint64_t dram_fair_time(const struct dram_queue *queue, const stru
 /* Accounts for `count` bursts of the stream that have entered. */
 static inline void dram_stream_served(struct dram_queue *queue, struct dram_stream *stream, uint64_t count)
 {
-    const uint64_t each = DRAM_FAIR / stream->share, begin = dram_fair_time(queue, stream);
+    const uint64_t begin = dram_fair_time(queue, stream);
     stream->served = queue->served += count;
-    stream->fair = begin + count * each;
-    queue->fair = stream->fair - each;
+    stream->fair = begin + count * stream->each;
+    queue->fair = stream->fair - stream->each;
 }
 
 /* Gives the stream's next read, which enters now, the place of one that has ended. Other ended reads keep their places
@@ -242,6 +242,16 @@ static inline uint64_t dram_row_behind(const struct dram_queue *queue, const str
     return (uint64_t)stream->place.column * queue->turns + turn;
 }
 
+/* Moves a location to that of the next burst, at `address`, where neither the row nor the order of groups changes. */
+static inline void dram_follow(const struct dram_queue *queue, uint64_t address, struct dram_place *place)
+{
+    place->column += (address / DRAM_BURST_BYTES & (queue->turns - 1u)) == 0;
+    if (queue->turns > 1) {
+        const uint32_t group = place->bank >> queue->map.bank_bits, turns = queue->turns - 1u;
+        place->bank += (((group + 1u) & turns) - (group & turns)) << queue->map.bank_bits;
+    }
+}
+
 /* Moves on to the next burst of the stream. */
 static inline void dram_stream_step(struct dram_queue *queue, struct dram_stream *stream)
 {
@@ -251,11 +261,7 @@ static inline void dram_stream_step(struct dram_queue *queue, struct dram_stream
         return;
     }
     stream->address = behind;
-    stream->place.column += (behind / DRAM_BURST_BYTES & (queue->turns - 1u)) == 0;
-    if (queue->turns > 1) {
-        const uint32_t group = stream->place.bank >> queue->map.bank_bits, turns = queue->turns - 1u;
-        stream->place.bank += (((group + 1u) & turns) - (group & turns)) << queue->map.bank_bits;
-    }
+    dram_follow(queue, behind, &stream->place);
 }
 
 /* Bursts that the stream sends before the row or its request's segment ends, without the request's last: the burst
@@ -293,8 +299,8 @@ int dram_reads_are_possible(const struct dram_queue *queue);
 static inline int dram_reads_are_next(const struct dram_queue *queue)
 {
     const uint64_t waiting = queue->waiting;
-    return !(waiting & (waiting - 1u)) && (!waiting || queue->streams[dram_lowest_bit(waiting)].op == CNNVP_READ) &&
-           dram_reads_are_open(&queue->channel[0]);
+    return dram_reads_are_open(&queue->channel[0]) && !(waiting & (waiting - 1u)) &&
+           (!waiting || queue->streams[dram_lowest_bit(waiting)].op == CNNVP_READ);
 }
 
 /* If both are so: goes on to `last`, as far as a single stream reads from open rows, or to a new first completion. */

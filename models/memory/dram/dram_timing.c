@@ -390,17 +390,20 @@ static uint32_t field(const struct dram_map *map, uint64_t burst, enum dram_leve
 /* XOR of the `width`-bit fields of a number at all multiples of `step` bits. */
 static uint32_t fold(uint32_t number, uint32_t width, uint32_t step)
 {
-    uint32_t sum = 0;
-    for (; number && step; number >>= step)
-        sum ^= number;
-    return sum & ((UINT32_C(1) << width) - 1u);
+    for (uint32_t fields = step; fields && fields < 32u && number >> fields; fields *= 2u)
+        number ^= number >> fields;
+    return number & ((UINT32_C(1) << width) - 1u);
 }
 
 static uint32_t sum_of_digits(uint64_t number, uint32_t base)
 {
     uint32_t sum = 0;
-    for (; number; number /= base)
-        sum += (uint32_t)(number % base);
+    if (cnnvp_is_power_of_two(base)) /* divisions would take most of the time of cnnvp_dram_map() */
+        for (const uint32_t bits = (uint32_t)__builtin_ctz(base); number; number >>= bits)
+            sum += (uint32_t)number & (base - 1u);
+    else
+        for (; number; number /= base)
+            sum += (uint32_t)(number % base);
     return sum;
 }
 

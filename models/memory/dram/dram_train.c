@@ -40,7 +40,7 @@ static uint64_t ready_banks(const struct dram_channel *channel, struct train *tr
 /* The banks of a bank's group. */
 static inline uint64_t group_banks(const struct dram_channel *channel, uint32_t bank)
 {
-    return ~UINT64_C(0) >> (64u - (1u << channel->bank_bits)) << (bank >> channel->bank_bits << channel->bank_bits);
+    return channel->group_banks << (bank >> channel->bank_bits << channel->bank_bits);
 }
 
 /* 1 if a bank is in the rank of the train, and its group can be read by the second RD. */
@@ -97,11 +97,13 @@ static int can_enter(const struct dram_run *run, struct train *train)
     const uint64_t banks = dram_rank_banks(channel, dram_rank_of(channel, place->bank));
     if (!dram_read_is_open(channel, place) || !(channel->waiting[0] & banks)) /* if nothing waits, the rank is idle */
         return 0;
+    if (train->banks >> place->bank & 1u)
+        return 1;
     /* before the first RD, the burst could itself be read first */
     if (train->by_turns && train->enters > train->ready && column <= train->ready &&
         has_turn(channel, train, place->bank))
         train->banks |= UINT64_C(1) << place->bank;
-    if (!(train->banks >> place->bank & 1u))
+    else
         bound(train, column);
     return 1;
 }

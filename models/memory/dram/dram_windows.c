@@ -32,11 +32,12 @@ void cnnvp_dram_windows_class(struct dram_windows *windows, const struct dram_is
 }
 
 /* Counts the data of this many bursts: those of the first end at `done`, the others in the same window. */
-static void carry(struct dram_windows *windows, cnnvp_time done, uint64_t bursts)
+static inline void carry(struct dram_windows *windows, cnnvp_time done, uint64_t bursts)
 {
     struct cnnvp_bandwidth *bandwidth = &windows->counters[COUNTER_bandwidth];
     cnnvp_bandwidth_add_from(bandwidth, done - windows->burst_ps, done, DRAM_BURST_BYTES);
-    cnnvp_bandwidth_add(bandwidth, done, (bursts - 1u) * DRAM_BURST_BYTES);
+    if (bursts > 1)
+        cnnvp_bandwidth_add(bandwidth, done, (bursts - 1u) * DRAM_BURST_BYTES);
 }
 
 void cnnvp_dram_windows_command(struct dram_windows *windows, const struct dram_issued *issued)

@@ -9,16 +9,6 @@
 
 #define NORM_VECTORS 5u /* vectors of one word a channel: mean, 1 / sigma, scale, product, offset */
 
-int cnnvp_plan_has_weights(const struct cnnvp_layer *layer)
-{
-    return layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_FC;
-}
-
-int cnnvp_plan_is_channelwise(const struct cnnvp_layer *layer)
-{
-    return !cnnvp_plan_has_weights(layer) || (layer->op == CNNVP_OP_CONV && layer->depthwise != 0);
-}
-
 uint32_t cnnvp_plan_table_words(const struct cnnvp_layer *layer)
 {
     for (uint32_t i = 0; i < layer->post_count; ++i)
@@ -137,7 +127,7 @@ struct cnnvp_plan_use cnnvp_plan_use_of(const struct cnnvp_layer *layer, uint32_
     if (layer->added.tag != 0 && !layer->in2.on_chip && !cnnvp_is_added(layer))
         use.input_bytes = cnnvp_maximum(use.input_bytes, words << layer->in2.word_shift);
     const int sums = (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE) ||
-                     (cnnvp_plan_has_weights(layer) && cnnvp_plan_counts_of(layer).input_slices > 1);
+                     (!cnnvp_plan_is_channelwise(layer) && layer->tile_in < cnnvp_layer_inputs(layer));
     use.output_bytes = words * (sums ? cnnvp_maximum32(layer->sum_bytes, result_bytes) : result_bytes);
     if (cnnvp_is_added(layer))
         use.output_bytes =

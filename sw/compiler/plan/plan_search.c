@@ -11,7 +11,6 @@
 #include "binary/layer_command.h"
 #include "cnnvp_integer.h"
 
-#include <math.h>
 #include <string.h>
 
 #define CANDIDATES 24u
@@ -289,10 +288,9 @@ static double moving_pj(const struct search *search, const struct visits *visits
                         uint64_t weight_tile_words, uint64_t words, const struct work *work)
 {
     const struct cnnvp_plan_energy *each = &search->limits->energy;
-    const struct cnnvp_plan_counts counts = cnnvp_plan_counts_of(search->layer);
     const double results = (double)search->limits->batch * (double)words;
     const double stored = results * (1u << search->layer->out.word_shift) / CNNVP_WORD_BYTES;
-    const double partial = (double)(counts.input_slices - 1u) * results * search->layer->sum_bytes / CNNVP_WORD_BYTES;
+    const double partial = (double)(work->input_slices - 1u) * results * search->layer->sum_bytes / CNNVP_WORD_BYTES;
     return (double)work->read_bytes * each->read_byte + (double)work->write_bytes * each->write_byte +
            (double)input_words * each->input_word +
            (double)visits->weight_tiles * (double)weight_tile_words * each->weight_word + stored * each->output_word +
@@ -385,6 +383,11 @@ static int is_better(const struct search *search, const struct cnnvp_plan_finali
     return way->score < than->score || (way->score <= than->score && way->taken.ps < than->taken.ps);
 }
 
+static inline double longer_of(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 /* Time of calculations and transfers, issued in order. The calculation of a slice overlaps with the loads for the next
  * slice: its weights, and its input if that differs. The last calculation of a step overlaps also with stores. */
 static uint64_t in_order(const struct work *work)
@@ -394,12 +397,12 @@ static uint64_t in_order(const struct work *work)
     const double weights = (double)work->weights / (steps * inputs * outputs);
     const double load = (double)work->inputs / (steps * inputs) + weights;
     const double last = load + (double)(work->memory - work->inputs - work->weights) / steps;
-    return (uint64_t)(steps * (inputs * (outputs - 1) * fmax(calculation, weights) +
-                               (inputs - 1) * fmax(calculation, load) + fmax(calculation, last)));
+    return (uint64_t)(steps * (inputs * (outputs - 1) * longer_of(calculation, weights) +
+                               (inputs - 1) * longer_of(calculation, load) + longer_of(calculation, last)));
 }
 
 /* The bound and the score of the current way, from its work, without its cut. */
-static struct cnnvp_plan_finalist way_of(const struct search *search, const struct work *work)
+static inline struct cnnvp_plan_finalist way_of(const struct search *search, const struct work *work)
 {
     const uint64_t vector = work->vector + (search->layer->unit == CNNVP_UNIT_VECTOR ? work->compute : 0);
     const uint64_t units = cnnvp_maximum(cnnvp_maximum(in_order(work), vector), work->memory) + work->ends;

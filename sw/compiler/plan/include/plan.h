@@ -135,9 +135,17 @@ struct cnnvp_plan_counts {
 };
 struct cnnvp_plan_counts cnnvp_plan_counts_of(const struct cnnvp_layer *layer);
 
-int cnnvp_plan_has_weights(const struct cnnvp_layer *layer);
+static inline int cnnvp_plan_has_weights(const struct cnnvp_layer *layer)
+{
+    return layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_FC;
+}
+
 /* 1: output channel c depends on input channel c only, so a group reads as many channels as it writes. */
-int cnnvp_plan_is_channelwise(const struct cnnvp_layer *layer);
+static inline int cnnvp_plan_is_channelwise(const struct cnnvp_layer *layer)
+{
+    return !cnnvp_plan_has_weights(layer) || (layer->op == CNNVP_OP_CONV && layer->depthwise != 0);
+}
+
 /* Input rows or columns that this many rows or columns of results need. */
 uint64_t cnnvp_plan_input_rows(const struct cnnvp_layer *layer, uint32_t rows);
 uint64_t cnnvp_plan_input_columns(const struct cnnvp_layer *layer, uint32_t columns);
