@@ -241,12 +241,6 @@ static inline int cnnvp_graph_is_quantised_function(const struct cnnvp_graph_lay
 }
 /* 1: the layer copies words, or takes the largest of several: input and output have the same format. */
 int cnnvp_graph_moves(const struct cnnvp_graph_layer *layer);
-/* The layer that makes all words of `in` by copying a tensor with permuted dimensions; NULL: none does. */
-const struct cnnvp_graph_layer *cnnvp_graph_turning(const struct cnnvp_graph *graph, int32_t in);
-/* If `in` is such a copy, and the permutation of `in`, read with these sizes, reverses it: the tensor that was copied,
- * else CNNVP_GRAPH_NONE. */
-int32_t cnnvp_graph_put_back(const struct cnnvp_graph *graph, int32_t in, const uint32_t sizes[3],
-                             const uint32_t from[3]);
 /* 1: the posts leave all values as they are. */
 int cnnvp_graph_passes(const struct cnnvp_graph_layer *layer);
 /* 1: posts of this kind are computed by a table. */
