@@ -462,23 +462,62 @@ static int needs_dense(const struct cnnvp_graph *graph, const struct cnnvp_graph
     return 0;
 }
 
-/* Inserts a layer that copies a tensor: max{x, -infinity}. */
-static struct cnnvp_graph_layer *insert_copy(struct cnnvp_graph *graph, size_t index, int32_t from, int32_t *to)
+/* A layer that copies a tensor: max{x, -infinity}. */
+struct cnnvp_graph_layer cnnvp_graph_copy_layer(const char *op_type, int32_t in, int32_t out)
 {
-    const struct cnnvp_graph_tensor source = graph->tensors[from];
-    struct cnnvp_graph_layer copy = {.op = CNNVP_OP_ACTIVATION, .in = from, .in2 = CNNVP_GRAPH_NONE};
-    copy.kx = copy.ky = copy.sx = copy.sy = copy.dx = copy.dy = copy.groups = 1;
-    copy.post_count = 1;
-    copy.posts[0] = (struct cnnvp_graph_post){CNNVP_GRAPH_MAX, -INFINITY};
-    copy.op_type = "copy";
-    char name[256];
-    (void)snprintf(name, sizeof name, "%.200s.copy", source.name);
-    *to = copy.out = cnnvp_graph_tensor_add(graph, name, source.rank, source.channels, source.height, source.width);
-    if (copy.out == CNNVP_GRAPH_NONE)
-        return NULL;
-    graph->tensors[copy.out].dims = source.dims;
-    cnnvp_graph_set_whole(graph, copy.out, &graph->tensors[cnnvp_graph_base(graph, from)]);
-    return cnnvp_graph_insert(graph, index, &copy, name);
+    return (struct cnnvp_graph_layer){
+        .op = CNNVP_OP_ACTIVATION,
+        .op_type = op_type,
+        .in = in,
+        .in2 = CNNVP_GRAPH_NONE,
+        .out = out,
+        CNNVP_ONE_TAP,
+        .groups = 1,
+        .post_count = 1,
+        .posts = {{CNNVP_GRAPH_MAX, -INFINITY}}};
+}
+
+int32_t cnnvp_graph_tensor_like(struct cnnvp_graph *graph, int32_t like, const char *suffix,
+                                const struct cnnvp_graph_tensor *shape)
+{
+    const struct cnnvp_graph_tensor base = graph->tensors[cnnvp_graph_base(graph, like)], as = *shape;
+    const char *name = cnnvp_arena_printf(&graph->arena, "%.200s.%s", graph->tensors[like].name, suffix);
+    const int32_t made = name != NULL ? cnnvp_graph_tensor_add(graph, name, as.rank, as.channels, as.height, as.width)
+                                      : CNNVP_GRAPH_NONE;
+    if (made != CNNVP_GRAPH_NONE) {
+        cnnvp_graph_set_whole(graph, made, &base);
+        graph->tensors[made].counts = base.counts;
+        graph->tensors[made].dims = as.dims;
+    }
+    return made;
+}
+
+int32_t cnnvp_graph_insert_copy(struct cnnvp_graph *graph, size_t index, int32_t from)
+{
+    const int32_t to = cnnvp_graph_tensor_like(graph, from, "copy", &graph->tensors[from]);
+    const struct cnnvp_graph_layer copy = cnnvp_graph_copy_layer("copy", from, to);
+    return to != CNNVP_GRAPH_NONE && cnnvp_graph_insert(graph, index, &copy, graph->tensors[to].name) != NULL
+               ? to
+               : CNNVP_GRAPH_NONE;
+}
+
+int32_t cnnvp_graph_view_like(struct cnnvp_graph *graph, int32_t tensor, const struct cnnvp_graph_tensor *shape)
+{
+    const struct cnnvp_graph_tensor as = *shape;
+    for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i) {
+        const struct cnnvp_graph_tensor *view = &graph->tensors[i];
+        if ((view->base == tensor || i == tensor) && view->base_channel == 0 && view->channel_step == 0 &&
+            view->channels == as.channels && view->height == as.height && view->width == as.width &&
+            view->rank == as.rank && view->dims == as.dims)
+            return i;
+    }
+    const int32_t view =
+        cnnvp_graph_tensor_add(graph, graph->tensors[tensor].name, as.rank, as.channels, as.height, as.width);
+    if (view != CNNVP_GRAPH_NONE) {
+        graph->tensors[view].base = tensor;
+        graph->tensors[view].dims = as.dims;
+    }
+    return view;
 }
 
 /* Index of the first layer that reads the base with a border; layer_count: none. */
@@ -516,8 +555,8 @@ static cnnvp_result separate_borders(struct cnnvp_graph *graph, struct cnnvp_err
         if (graph->tensors[t].base != CNNVP_GRAPH_NONE || !base_is_dense(graph, t))
             continue;
         for (size_t i = border_reader(graph, t); i < graph->layer_count; i = border_reader(graph, t)) {
-            int32_t copy = CNNVP_GRAPH_NONE;
-            CNNVP_TRY_MEMORY(insert_copy(graph, i, graph->layers[i].in, &copy) != NULL, error);
+            const int32_t copy = cnnvp_graph_insert_copy(graph, i, graph->layers[i].in);
+            CNNVP_TRY_MEMORY(copy != CNNVP_GRAPH_NONE, error);
             graph->layers[i + 1].in = copy;
         }
     }

@@ -32,8 +32,9 @@ static cnnvp_result undo_turns(struct cnnvp_graph *graph, struct cnnvp_error *er
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer layer = graph->layers[i];
         struct cnnvp_turn turn;
+        int turns;
         const int32_t source =
-            find_turn(graph, &layer, &turn) ? cnnvp_graph_can_undo(graph, layer.in, &turn) : CNNVP_GRAPH_NONE;
+            find_turn(graph, &layer, &turn) ? cnnvp_graph_can_undo(graph, layer.in, &turn, &turns) : CNNVP_GRAPH_NONE;
         if (source == CNNVP_GRAPH_NONE ||
             (cnnvp_graph_is_output(graph, layer.out) && cnnvp_graph_is_input(graph, source)))
             continue; /* if it can: the network copies its input */
@@ -97,8 +98,8 @@ static const struct cnnvp_graph_layer *common_turn(const struct cnnvp_graph *gra
 {
     if (layer->concat != 0)
         return turn_of_parts(graph, cnnvp_graph_base(graph, layer->out));
-    if (layer->op == CNNVP_OP_ACTIVATION)
-        return cnnvp_graph_is_of_words(graph, layer) ? own_turn(graph, layer->in) : NULL;
+    if (layer->op == CNNVP_OP_ACTIVATION || cnnvp_graph_only_quantises(layer))
+        return cnnvp_graph_copied(graph, layer) == CNNVP_GRAPH_NONE ? own_turn(graph, layer->in) : NULL;
     const struct cnnvp_graph_layer *first = layer->op == CNNVP_OP_ADD ? own_turn(graph, layer->in) : NULL;
     const struct cnnvp_graph_layer *second = first != NULL ? own_turn(graph, layer->in2) : NULL;
     return second != NULL && memcmp(first->from, second->from, sizeof first->from) == 0 ? first : NULL;
@@ -112,13 +113,14 @@ static cnnvp_result turn_results(struct cnnvp_graph *graph, struct cnnvp_error *
         const int32_t out = graph->layers[i].out;
         const int32_t result = graph->layers[i].concat != 0 ? cnnvp_graph_base(graph, out) : out;
         const struct cnnvp_graph_tensor *made = &graph->tensors[result];
-        if (before == NULL || made->base != CNNVP_GRAPH_NONE || cnnvp_graph_is_line(made))
+        if (before == NULL || made->base != CNNVP_GRAPH_NONE)
             continue;
-        uint32_t from[3];
-        for (uint32_t d = 0; d < 3; ++d)
-            from[before->from[d]] = d;
-        const struct cnnvp_turn turn = cnnvp_turn_of(made, from);
-        if (cnnvp_graph_can_undo(graph, result, &turn) == CNNVP_GRAPH_NONE)
+        const struct cnnvp_permutation order = cnnvp_permutation_of(&graph->tensors[before->in], before->from);
+        const struct cnnvp_graph_tensor *read =
+            graph->layers[i].op == CNNVP_OP_NORM ? &graph->tensors[before->out] : made;
+        const struct cnnvp_turn turn = cnnvp_turn_of(read, cnnvp_permutation_inverse(&order).from);
+        int turns;
+        if (cnnvp_graph_can_undo(graph, result, &turn, &turns) == CNNVP_GRAPH_NONE || turns == 0)
             continue;
         CNNVP_TRY_MEMORY(cnnvp_graph_undo(graph, result, &turn) != CNNVP_GRAPH_NONE, error);
         cnnvp_graph_drop_unused(graph);
@@ -134,26 +136,18 @@ static cnnvp_result pool_before_turns(struct cnnvp_graph *graph, struct cnnvp_er
     static const uint32_t to_front[3] = {2, 0, 1};
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer layer = graph->layers[i];
-        const struct cnnvp_graph_tensor in = graph->tensors[layer.in], out = graph->tensors[layer.out];
-        const int32_t whole = cnnvp_graph_base(graph, layer.in);
-        const struct cnnvp_turn turn = cnnvp_turn_of(&graph->tensors[whole], to_front);
-        if (layer.op != CNNVP_OP_POOL || layer.by_position != 0 || in.channels != 1 || layer.ky != in.height ||
-            layer.kx != 1 || cnnvp_graph_words(&out) != in.width || turn.shape.channels != in.width ||
-            out.width != in.width || out.base != CNNVP_GRAPH_NONE || cnnvp_graph_is_output(graph, layer.out) ||
-            cnnvp_graph_words(&turn.shape) != cnnvp_graph_words(&in) || cnnvp_graph_readers(graph, layer.in) != 1 ||
-            cnnvp_graph_can_undo(graph, whole, &turn) == CNNVP_GRAPH_NONE)
+        const struct cnnvp_graph_tensor *out = &graph->tensors[layer.out];
+        struct cnnvp_turn turn = cnnvp_turn_of(out, to_front);
+        int turns = 0;
+        turn.depth = -1; /* the pool itself is no layer between turns */
+        if (layer.op == CNNVP_OP_POOL && cnnvp_graph_words(out) == out->width && out->base == CNNVP_GRAPH_NONE &&
+            !cnnvp_graph_is_output(graph, layer.out) && cnnvp_graph_readers(graph, layer.in) == 1)
+            (void)cnnvp_graph_can_undo(graph, layer.out, &turn, &turns);
+        if (turns == 0)
             continue;
-        const struct cnnvp_graph_tensor shape = {.rank = 4, .channels = out.width, .height = 1, .width = 1};
-        const int32_t maps = cnnvp_graph_undo(graph, whole, &turn);
-        const int32_t means = cnnvp_graph_turned_tensor(graph, layer.out, &shape);
-        CNNVP_TRY_MEMORY(maps != CNNVP_GRAPH_NONE && means != CNNVP_GRAPH_NONE, error);
-        i = (size_t)cnnvp_graph_producer(graph, layer.out);
-        struct cnnvp_graph_layer *pool = &graph->layers[i];
-        pool->in = maps;
-        pool->out = means;
-        pool->ky = pool->sy = turn.shape.height;
-        pool->kx = pool->sx = turn.shape.width;
-        graph->tensors[layer.out].base = means;
+        const int32_t maps = cnnvp_graph_undo(graph, layer.out, &turn);
+        CNNVP_TRY_MEMORY(maps != CNNVP_GRAPH_NONE, error);
+        i = leave_out(graph, cnnvp_graph_base(graph, layer.out), maps);
     }
     cnnvp_graph_drop_unused(graph);
     return CNNVP_DONE;
@@ -199,7 +193,7 @@ static cnnvp_result turn_by_softmax(struct cnnvp_graph *graph, struct cnnvp_erro
             graph->tensors[old].base != CNNVP_GRAPH_NONE || cnnvp_graph_readers(graph, turn->out) != 1)
             continue;
         if (read.channels != made.channels || read.height != made.height) {
-            softmax->out = cnnvp_graph_turned_tensor(graph, old, &made);
+            softmax->out = cnnvp_graph_tensor_like(graph, old, "turned", &made);
             CNNVP_TRY_MEMORY(softmax->out != CNNVP_GRAPH_NONE, error);
             graph->tensors[old].base = softmax->out;
         }
@@ -211,53 +205,11 @@ static cnnvp_result turn_by_softmax(struct cnnvp_graph *graph, struct cnnvp_erro
     return CNNVP_DONE;
 }
 
-/* ---- quantisation before turns ---- */
-
-/* The layer that quantises the result of the one at `index`, if nothing else reads that; layer_count: there is none. */
-static size_t quantiser_after(const struct cnnvp_graph *graph, size_t index)
-{
-    const int32_t made = graph->layers[index].out;
-    size_t i = index + 1;
-    while (i < graph->layer_count && cnnvp_graph_base(graph, graph->layers[i].in) != made)
-        ++i;
-    return i < graph->layer_count && cnnvp_graph_readers(graph, made) == 1 &&
-                   cnnvp_graph_only_quantises(&graph->layers[i]) &&
-                   graph->tensors[graph->layers[i].out].base == CNNVP_GRAPH_NONE &&
-                   cnnvp_graph_words(&graph->tensors[graph->layers[i].in]) == cnnvp_graph_words(&graph->tensors[made])
-               ? i
-               : graph->layer_count;
-}
-
-static cnnvp_result quantise_before_turns(struct cnnvp_graph *graph, struct cnnvp_error *error)
-{
-    for (size_t i = 0; i < graph->layer_count; ++i) {
-        const struct cnnvp_graph_layer turn = graph->layers[i];
-        const size_t at = cnnvp_graph_is_turn(&turn) ? quantiser_after(graph, i) : graph->layer_count;
-        if (at == graph->layer_count || graph->tensors[turn.out].base != CNNVP_GRAPH_NONE)
-            continue;
-        struct cnnvp_graph_layer quantiser = graph->layers[at];
-        const int32_t result = quantiser.out;
-        const struct cnnvp_graph_tensor shape = graph->tensors[turn.in];
-        quantiser.in = turn.in;
-        quantiser.out = cnnvp_graph_turned_tensor(graph, result, &shape);
-        if (quantiser.out == CNNVP_GRAPH_NONE || !cnnvp_graph_spread_scale(graph, &quantiser, shape.channels))
-            return cnnvp_compiler_no_memory(error);
-        cnnvp_graph_set_whole(graph, turn.out, &graph->tensors[result]);
-        graph->tensors[result].base = turn.out;
-        graph->layers[i].in = quantiser.out;
-        cnnvp_graph_remove(graph, at);
-        if (cnnvp_graph_insert(graph, i++, &quantiser, quantiser.name) == NULL)
-            return cnnvp_compiler_no_memory(error);
-    }
-    return CNNVP_DONE;
-}
-
 cnnvp_result cnnvp_graph_turn(struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
     CNNVP_TRY(undo_turns(graph, error));
     CNNVP_TRY(turn_results(graph, error));
     CNNVP_TRY(undo_turns(graph, error));
     CNNVP_TRY(pool_before_turns(graph, error));
-    CNNVP_TRY(quantise_before_turns(graph, error));
     return turn_by_softmax(graph, error);
 }

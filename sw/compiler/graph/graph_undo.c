@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <math.h>
 #include <string.h>
 
 #include "graph_turn.h"
@@ -46,62 +45,12 @@ size_t cnnvp_graph_after_makers(const struct cnnvp_graph *graph, int32_t tensor)
     return i;
 }
 
-/* The tensor in the shape of another one; always the same view, by which layers know that they have an operand in
- * common. */
-static int32_t view_like(struct cnnvp_graph *graph, int32_t tensor, const struct cnnvp_graph_tensor *shape)
-{
-    for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i) {
-        const struct cnnvp_graph_tensor *view = &graph->tensors[i];
-        if ((view->base == tensor || i == tensor) && view->base_channel == 0 && view->channel_step == 0 &&
-            view->channels == shape->channels && view->height == shape->height && view->width == shape->width &&
-            view->rank == shape->rank && view->dims == shape->dims)
-            return i;
-    }
-    const int32_t view = cnnvp_graph_tensor_add(
-        graph, graph->tensors[tensor].name, shape->rank, shape->channels, shape->height, shape->width);
-    if (view != CNNVP_GRAPH_NONE) {
-        graph->tensors[view].base = tensor;
-        graph->tensors[view].dims = shape->dims;
-    }
-    return view;
-}
-
-int32_t cnnvp_graph_turned_tensor(struct cnnvp_graph *graph, int32_t like, const struct cnnvp_graph_tensor *shape)
-{
-    const struct cnnvp_graph_tensor base = graph->tensors[cnnvp_graph_base(graph, like)];
-    const char *name = cnnvp_arena_printf(&graph->arena, "%.200s.turned", graph->tensors[like].name);
-    const int32_t made =
-        name != NULL ? cnnvp_graph_tensor_add(graph, name, shape->rank, shape->channels, shape->height, shape->width)
-                     : CNNVP_GRAPH_NONE;
-    if (made != CNNVP_GRAPH_NONE) {
-        cnnvp_graph_set_whole(graph, made, &base);
-        graph->tensors[made].counts = base.counts;
-        graph->tensors[made].dims = shape->dims;
-    }
-    return made;
-}
-
-struct cnnvp_graph_layer cnnvp_graph_copy_layer(const char *op_type, int32_t in, int32_t out)
-{
-    return (struct cnnvp_graph_layer){
-        .op = CNNVP_OP_ACTIVATION,
-        .op_type = op_type,
-        .in = in,
-        .in2 = CNNVP_GRAPH_NONE,
-        .out = out,
-        CNNVP_ONE_TAP,
-        .groups = 1,
-        .post_count = 1,
-        .posts = {{CNNVP_GRAPH_MAX, -INFINITY}}};
-}
-
 int cnnvp_graph_turn_back(struct cnnvp_graph *graph, size_t index, const struct cnnvp_graph_layer *layer, int32_t made,
                           int32_t old, const struct cnnvp_turn *turn)
 {
     struct cnnvp_graph_layer after = cnnvp_graph_copy_layer(layer->op_type, made, old);
     after.permuted = 1;
-    for (uint32_t i = 0; i < 3; ++i)
-        after.from[turn->order.from[i]] = i;
+    memcpy(after.from, cnnvp_permutation_inverse(&turn->order).from, sizeof after.from);
     return cnnvp_graph_insert(graph, index, &after, layer->name) != NULL;
 }
 
@@ -112,7 +61,7 @@ static int32_t as_turned(struct cnnvp_graph *graph, int32_t tensor, const struct
     const struct cnnvp_graph_tensor shape = {.rank = 4, .channels = sizes[0], .height = sizes[1], .width = sizes[2]};
     if (cnnvp_graph_has_sizes(&graph->tensors[tensor], sizes))
         return tensor;
-    const int32_t made = cnnvp_graph_turned_tensor(graph, tensor, &shape);
+    const int32_t made = cnnvp_graph_tensor_like(graph, tensor, "turned", &shape);
     graph->tensors[tensor].base = made;
     return made;
 }
@@ -122,11 +71,11 @@ static int32_t replace(struct cnnvp_graph *graph, size_t index, struct cnnvp_gra
                        const struct cnnvp_graph_tensor *shape, const struct cnnvp_turn *turn)
 {
     const int32_t old = layer->out, back = as_turned(graph, old, turn);
-    layer->out = cnnvp_graph_turned_tensor(graph, old, shape);
+    layer->out = cnnvp_graph_tensor_like(graph, old, "turned", shape);
     if (layer->in == CNNVP_GRAPH_NONE || layer->out == CNNVP_GRAPH_NONE || back == CNNVP_GRAPH_NONE)
         return CNNVP_GRAPH_NONE;
     graph->layers[index] = *layer;
-    const int32_t result = view_like(graph, layer->out, &turn->shape);
+    const int32_t result = cnnvp_graph_view_like(graph, layer->out, &turn->shape);
     return result != CNNVP_GRAPH_NONE && cnnvp_graph_turn_back(graph, index + 1, layer, result, back, turn)
                ? result
                : CNNVP_GRAPH_NONE;
@@ -134,7 +83,8 @@ static int32_t replace(struct cnnvp_graph *graph, size_t index, struct cnnvp_gra
 
 /* ---- layers of single words ---- */
 
-int cnnvp_graph_is_of_words(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
+/* 1: each word of the result depends on the operands' words in its own place. */
+static int is_of_words(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
 {
     const size_t words = cnnvp_graph_words(&graph->tensors[layer->out]);
     const int is_whole = cnnvp_graph_words(&graph->tensors[layer->in]) == words;
@@ -151,14 +101,17 @@ static int32_t undo_words(struct cnnvp_graph *graph, int32_t tensor, const struc
 {
     struct cnnvp_graph_layer layer = graph->layers[cnnvp_graph_maker(graph, tensor)];
     const int32_t second = layer.in2;
-    if (!cnnvp_graph_has_sizes(&graph->tensors[layer.out], turn->order.sizes))
+    struct cnnvp_turn next = *turn; /* of an operand that may have other dimensions */
+    ++next.depth;
+    if (second != CNNVP_GRAPH_NONE && !cnnvp_graph_has_sizes(&graph->tensors[layer.out], turn->order.sizes))
         return CNNVP_GRAPH_NONE;
-    layer.in = cnnvp_graph_undo_other(graph, layer.in, turn);
+    layer.in = second != CNNVP_GRAPH_NONE ? cnnvp_graph_undo_other(graph, layer.in, turn)
+                                          : cnnvp_graph_undo(graph, layer.in, &next);
     if (layer.in != CNNVP_GRAPH_NONE && second != CNNVP_GRAPH_NONE)
         layer.in2 = cnnvp_graph_undo_other(graph, second, turn);
     if (layer.in == CNNVP_GRAPH_NONE || (layer.in2 == CNNVP_GRAPH_NONE && second != CNNVP_GRAPH_NONE))
         return CNNVP_GRAPH_NONE;
-    if (turn->left != NULL)
+    if (turn->look != NULL)
         return tensor;
     if (layer.op == CNNVP_OP_NORM && !cnnvp_graph_spread_scale(graph, &layer, turn->shape.channels))
         return CNNVP_GRAPH_NONE;
@@ -174,21 +127,19 @@ struct windows {
     struct cnnvp_graph_tensor shape; /* of the result */
 };
 
-/* Tells how the pool reads the tensor: a window of rows and columns of it; or it is a map with all of the tensor's
- * channels, or all its channels and rows, as rows. */
-static int find_windows(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *pool, struct windows *windows)
+/* Tells how the pool reads the tensor, its input or what this shows: a window of rows and columns of it; or it is a map
+ * with all of the tensor's channels, or all its channels and rows, as rows. */
+static int find_windows(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *pool, int32_t tensor,
+                        struct windows *windows)
 {
     const struct cnnvp_graph_tensor *in = &graph->tensors[pool->in], *out = &graph->tensors[pool->out];
-    *windows = (struct windows){.in = pool->in, {1, pool->ky, pool->kx}, {1, pool->sy, pool->sx}, .shape = *out};
-    if (pool->by_position != 0 || pool->dy != 1 || pool->dx != 1 ||
-        (pool->pad_top | pool->pad_left | pool->pad_bottom | pool->pad_right) != 0)
+    const struct cnnvp_graph_tensor *whole = &graph->tensors[tensor];
+    *windows = (struct windows){.in = tensor, {1, pool->ky, pool->kx}, {1, pool->sy, pool->sx}, .shape = *out};
+    if (tensor == pool->in)
+        return 1;
+    if (in->channels != 1 || pool->kx != 1 || pool->sx != 1 || whole->channels == 1 ||
+        cnnvp_graph_words(whole) != cnnvp_graph_words(in))
         return 0;
-    if (in->base == CNNVP_GRAPH_NONE || in->channels != 1 || pool->kx != 1 || pool->sx != 1)
-        return 1;
-    const struct cnnvp_graph_tensor *whole = &graph->tensors[in->base];
-    if (cnnvp_graph_words(whole) != cnnvp_graph_words(in) || whole->channels == 1)
-        return 1;
-    windows->in = in->base;
     windows->shape.height = whole->height;
     windows->shape.width = whole->width;
     if (whole->channels == in->height) {
@@ -209,8 +160,14 @@ static int find_windows(const struct cnnvp_graph *graph, const struct cnnvp_grap
 static int32_t undo_pool(struct cnnvp_graph *graph, int32_t tensor, const struct cnnvp_turn *turn)
 {
     struct cnnvp_graph_layer layer = graph->layers[cnnvp_graph_maker(graph, tensor)];
+    const int32_t seen[3] = {cnnvp_graph_base(graph, layer.in), graph->tensors[layer.in].base, layer.in};
     struct windows windows;
-    if (!find_windows(graph, &layer, &windows) || !cnnvp_graph_has_sizes(&windows.shape, turn->order.sizes))
+    int fits = 0;
+    for (size_t i = 0; i < 3 && !fits; ++i)
+        fits = seen[i] != CNNVP_GRAPH_NONE && find_windows(graph, &layer, seen[i], &windows) &&
+               cnnvp_graph_has_sizes(&windows.shape, turn->order.sizes);
+    if (!fits || layer.by_position != 0 || layer.dy != 1 || layer.dx != 1 ||
+        (layer.pad_top | layer.pad_left | layer.pad_bottom | layer.pad_right) != 0)
         return CNNVP_GRAPH_NONE;
     uint32_t *sizes = windows.sizes, *steps = windows.steps;
     cnnvp_turn_reorder(turn, sizes);
@@ -219,14 +176,14 @@ static int32_t undo_pool(struct cnnvp_graph *graph, int32_t tensor, const struct
     if (as_rows && (sizes[1] != 1 || sizes[2] != 1 || steps[1] != 1 || steps[2] != 1))
         return CNNVP_GRAPH_NONE;
     layer.in = cnnvp_graph_undo_other(graph, windows.in, turn);
-    if (layer.in == CNNVP_GRAPH_NONE || turn->left != NULL)
+    if (layer.in == CNNVP_GRAPH_NONE || turn->look != NULL)
         return layer.in != CNNVP_GRAPH_NONE ? tensor : layer.in;
     struct cnnvp_graph_tensor shape = graph->tensors[layer.in], made = turn->shape;
     if (as_rows) {
         const uint32_t plane = shape.height * shape.width;
         shape = (struct cnnvp_graph_tensor){.rank = 4, .channels = 1, .height = shape.channels, .width = plane};
         made = (struct cnnvp_graph_tensor){.rank = 4, .channels = 1, .height = made.channels, .width = plane};
-        layer.in = view_like(graph, layer.in, &shape);
+        layer.in = cnnvp_graph_view_like(graph, layer.in, &shape);
     }
     layer.ky = sizes[as_rows ? 0 : 1];
     layer.sy = steps[as_rows ? 0 : 1];
@@ -253,7 +210,7 @@ int32_t cnnvp_graph_undo_turn(struct cnnvp_graph *graph, int32_t tensor, int32_t
         joined = cnnvp_turn_of(&read, three ? order->from : swaps[i]);
         fits = cnnvp_graph_has_sizes(&turn->shape, cnnvp_permutation_inverse(&joined.order).sizes);
     }
-    layer.in = view_like(graph, source, &read);
+    layer.in = cnnvp_graph_view_like(graph, source, &read);
     memcpy(layer.from, joined.order.from, sizeof layer.from);
     return replace(graph, at, &layer, fits ? &turn->shape : &joined.shape, turn);
 }
@@ -264,28 +221,15 @@ int32_t cnnvp_graph_undo_other(struct cnnvp_graph *graph, int32_t tensor, const 
     struct cnnvp_turn other =
         cnnvp_graph_has_sizes(read, turn->order.sizes) ? *turn : cnnvp_turn_of(read, turn->order.from);
     other.depth = turn->depth + 1;
-    other.left = turn->left;
+    other.look = turn->look;
     return cnnvp_graph_undo(graph, tensor, &other);
 }
 
-int cnnvp_graph_is_line(const struct cnnvp_graph_tensor *tensor)
+/* Undoes the turn before the layers that make the tensor. */
+static int32_t undo_before(struct cnnvp_graph *graph, int32_t tensor, const struct cnnvp_turn *turn)
 {
-    return (tensor->channels > 1) + (tensor->height > 1) + (tensor->width > 1) < 2;
-}
-
-int32_t cnnvp_graph_undo(struct cnnvp_graph *graph, int32_t tensor, const struct cnnvp_turn *turn)
-{
-    struct cnnvp_permutation both = {.count = 0};
     uint32_t first = 0;
-    const int32_t source = cnnvp_graph_see_through(graph, tensor, &turn->order, &both);
-    cnnvp_permutation_reduce(&both);
-    const int is_put_back = source != CNNVP_GRAPH_NONE && both.count < 2;
-    if (is_put_back || cnnvp_graph_is_line(&graph->tensors[tensor])) {
-        const int32_t before = is_put_back ? source : tensor;
-        return turn->left != NULL ? before : view_like(graph, before, &turn->shape);
-    }
-    if (turn->left != NULL && (turn->depth == DEPTH || --*turn->left < 0 ||
-                               !cnnvp_graph_has_sizes(&graph->tensors[tensor], turn->order.sizes)))
+    if (turn->look != NULL && (turn->depth == DEPTH || --turn->look->left < 0))
         return CNNVP_GRAPH_NONE;
     const int32_t whole = cnnvp_graph_whole_of(graph, tensor, &first);
     if (whole != tensor)
@@ -293,17 +237,50 @@ int32_t cnnvp_graph_undo(struct cnnvp_graph *graph, int32_t tensor, const struct
     const ptrdiff_t at = cnnvp_graph_maker(graph, tensor);
     if (at >= 0 && graph->layers[at].op == CNNVP_OP_POOL)
         return undo_pool(graph, tensor, turn);
-    if (turn->depth > 0 && source != CNNVP_GRAPH_NONE && both.count <= 3)
-        return turn->left != NULL ? tensor : cnnvp_graph_undo_turn(graph, tensor, source, &both, turn);
-    return at >= 0 && cnnvp_graph_is_of_words(graph, &graph->layers[at])
+    return at >= 0 && is_of_words(graph, &graph->layers[at])
                ? undo_words(graph, tensor, turn)
                : cnnvp_graph_undo_copies(graph, tensor, turn);
 }
 
-int32_t cnnvp_graph_can_undo(struct cnnvp_graph *graph, int32_t tensor, const struct cnnvp_turn *turn)
+/* 1: turns are undone before it. While looking, they are counted. */
+static int finds_turns(struct cnnvp_graph *graph, int32_t tensor, const struct cnnvp_turn *turn)
 {
-    int left = LAYERS;
-    struct cnnvp_turn look = *turn;
-    look.left = &left;
-    return cnnvp_graph_undo(graph, tensor, &look);
+    struct cnnvp_look own = {.left = LAYERS};
+    struct cnnvp_turn looking = *turn;
+    looking.look = turn->look != NULL ? turn->look : &own;
+    const int turns = looking.look->turns;
+    if (undo_before(graph, tensor, &looking) == CNNVP_GRAPH_NONE)
+        looking.look->turns = turns;
+    return looking.look->turns > turns;
+}
+
+int32_t cnnvp_graph_undo(struct cnnvp_graph *graph, int32_t tensor, const struct cnnvp_turn *turn)
+{
+    struct cnnvp_permutation both = {.count = 0}, order = turn->order;
+    const int32_t source = cnnvp_graph_see_through(graph, tensor, &order, &both);
+    cnnvp_permutation_reduce(&both);
+    cnnvp_permutation_reduce(&order);
+    /* Of a turn that leaves words in their order, only what it undoes before is worth a change. */
+    const uint32_t *sizes = turn->order.sizes;
+    const int joins = source != CNNVP_GRAPH_NONE && both.count >= 2 && both.count <= 3 && turn->depth > 0;
+    const int is_turn = joins || (source != CNNVP_GRAPH_NONE && both.count < 2);
+    const int line = turn->depth >= 0 && (sizes[0] > 1) + (sizes[1] > 1) + (sizes[2] > 1) < 2;
+    if (!is_turn && !line && (order.count >= 2 || (finds_turns(graph, tensor, turn) && turn->look == NULL)))
+        return undo_before(graph, tensor, turn);
+    const int32_t before = is_turn && !joins ? source : tensor;
+    if (turn->look == NULL)
+        return joins ? cnnvp_graph_undo_turn(graph, tensor, source, &both, turn)
+                     : cnnvp_graph_view_like(graph, before, &turn->shape);
+    turn->look->turns += is_turn;
+    return before;
+}
+
+int32_t cnnvp_graph_can_undo(struct cnnvp_graph *graph, int32_t tensor, const struct cnnvp_turn *turn, int *turns)
+{
+    struct cnnvp_look look = {.left = LAYERS};
+    struct cnnvp_turn looking = *turn;
+    looking.look = &look;
+    const int32_t source = cnnvp_graph_undo(graph, tensor, &looking);
+    *turns = look.turns;
+    return source;
 }

@@ -69,7 +69,8 @@ static int are_copies(const struct cnnvp_graph *graph, int32_t tensor, const str
     size_t words = 0, count = 0;
     struct copy copy;
     *drops_zeros = 0;
-    if (!cnnvp_graph_has_sizes(&graph->tensors[base], turn->order.sizes))
+    if (!cnnvp_graph_has_sizes(&graph->tensors[base], turn->order.sizes) ||
+        cnnvp_graph_words(&graph->tensors[tensor]) != cnnvp_graph_words(&graph->tensors[base]))
         return 0;
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
@@ -132,16 +133,17 @@ int32_t cnnvp_graph_undo_copies(struct cnnvp_graph *graph, int32_t tensor, const
 {
     const int32_t old = cnnvp_graph_base(graph, tensor);
     struct cnnvp_graph_layer layer = {.in = CNNVP_GRAPH_NONE};
-    int drops_zeros;
+    const int turns = turn->look != NULL ? turn->look->turns : 0;
+    int drops_zeros, of_channels = 0;
     if (!are_copies(graph, tensor, turn, &drops_zeros))
         return CNNVP_GRAPH_NONE;
-    const int32_t made = turn->left != NULL ? tensor : cnnvp_graph_turned_tensor(graph, old, &turn->shape);
+    const int32_t made = turn->look != NULL ? tensor : cnnvp_graph_tensor_like(graph, old, "turned", &turn->shape);
     for (size_t i = 0; i < graph->layer_count && made != CNNVP_GRAPH_NONE; ++i) {
         struct copy copy;
         if (cnnvp_graph_base(graph, graph->layers[i].out) != old)
             continue;
         if (drops_zeros && cnnvp_graph_copies_zeros(graph, &graph->layers[i])) {
-            if (turn->left == NULL)
+            if (turn->look == NULL)
                 cnnvp_graph_remove(graph, i--);
             continue;
         }
@@ -152,7 +154,8 @@ int32_t cnnvp_graph_undo_copies(struct cnnvp_graph *graph, int32_t tensor, const
         i += graph->layer_count - layers; /* inserted in front of it */
         if (copy.in == CNNVP_GRAPH_NONE)
             return CNNVP_GRAPH_NONE;
-        if (turn->left != NULL)
+        of_channels |= copy.size[0] != turn->order.sizes[0] && graph->tensors[layer.in].base == CNNVP_GRAPH_NONE;
+        if (turn->look != NULL)
             continue;
         copy.out = made;
         cnnvp_turn_reorder(turn, copy.crop);
@@ -169,9 +172,10 @@ int32_t cnnvp_graph_undo_copies(struct cnnvp_graph *graph, int32_t tensor, const
         }
         graph->layers[i] = layer;
     }
-    return made == tensor ||
-                   (made != CNNVP_GRAPH_NONE &&
-                    cnnvp_graph_turn_back(graph, cnnvp_graph_after_makers(graph, made), &layer, made, old, turn))
+    if (turn->look != NULL) /* parts of channels need no copies unless they are views */
+        return turn->look->turns > turns || !of_channels || turn->order.from[0] == 0 ? tensor : CNNVP_GRAPH_NONE;
+    return made != CNNVP_GRAPH_NONE &&
+                   cnnvp_graph_turn_back(graph, cnnvp_graph_after_makers(graph, made), &layer, made, old, turn)
                ? made
                : CNNVP_GRAPH_NONE;
 }
@@ -183,14 +187,16 @@ int32_t cnnvp_graph_undo_part(struct cnnvp_graph *graph, int32_t tensor, int32_t
     const uint32_t *sizes = turn->order.sizes;
     const char *name = graph->tensors[tensor].name;
     struct copy copy = {.crop = {first, 0, 0}, .size = {sizes[0], sizes[1], sizes[2]}};
+    if (!cnnvp_graph_has_sizes(&graph->tensors[tensor], sizes))
+        return CNNVP_GRAPH_NONE;
     copy.in = cnnvp_graph_undo_other(graph, whole, turn);
-    if (copy.in == CNNVP_GRAPH_NONE || turn->left != NULL)
+    if (copy.in == CNNVP_GRAPH_NONE || turn->look != NULL)
         return copy.in != CNNVP_GRAPH_NONE ? tensor : copy.in;
     cnnvp_turn_reorder(turn, copy.crop);
     cnnvp_turn_reorder(turn, copy.size);
     if (turn->order.from[0] == 0)
         return channels_of(graph, copy.in, copy.crop[0], copy.size[0]);
-    copy.out = cnnvp_graph_turned_tensor(graph, tensor, &turn->shape);
+    copy.out = cnnvp_graph_tensor_like(graph, tensor, "turned", &turn->shape);
     struct cnnvp_graph_layer layer = cnnvp_graph_copy_layer("copy", copy.in, copy.out);
     return copy.out != CNNVP_GRAPH_NONE && set_copy(graph, &copy, &layer) &&
                    cnnvp_graph_insert(graph, cnnvp_graph_after_makers(graph, copy.in), &layer, name) != NULL
