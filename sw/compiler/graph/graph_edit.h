@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Editing of a graph, for graph.c and graph_fold.c. */
+/* Editing of a graph, for the other files of this folder. */
 #pragma once
 
 #include <stddef.h>

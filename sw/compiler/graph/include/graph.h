@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The compiler's representation of a network: layers in the order of execution, and tensors of one image between them.
- * onnx_import.c makes it, graph.c simplifies it, floatref.c executes it in float, formats.c chooses number formats,
- * plan.c tiles and binary.c addresses.
+ * onnx_import.c makes it, graph_simplify.c simplifies it, floatref.c executes it in float, formats.c chooses number
+ * formats, plan.c tiles and binary.c addresses.
  */
 #pragma once
 
