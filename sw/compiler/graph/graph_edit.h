@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Editing of a graph, for graph.c and graph_fold.c. */
+/* Editing of a graph, for the other files of this folder. */
 #pragma once
 
 #include <stddef.h>
@@ -12,6 +12,17 @@ void cnnvp_graph_remove(struct cnnvp_graph *graph, size_t index);
 /* Inserts a copy of the layer with this name at `index`. NULL: out of memory. */
 struct cnnvp_graph_layer *cnnvp_graph_insert(struct cnnvp_graph *graph, size_t index,
                                              const struct cnnvp_graph_layer *layer, const char *name);
+/* A layer that copies a tensor. */
+struct cnnvp_graph_layer cnnvp_graph_copy_layer(const char *op_type, int32_t in, int32_t out);
+/* Inserts a layer that copies a tensor, whose name the result has with ".copy". CNNVP_GRAPH_NONE: out of memory. */
+int32_t cnnvp_graph_insert_copy(struct cnnvp_graph *graph, size_t index, int32_t from);
+/* A new tensor of this shape with the numbers of `like`, named like it with ".SUFFIX". CNNVP_GRAPH_NONE: out of
+ * memory. */
+int32_t cnnvp_graph_tensor_like(struct cnnvp_graph *graph, int32_t like, const char *suffix,
+                                const struct cnnvp_graph_tensor *shape);
+/* The tensor in the shape of another one; always the same view, by which layers know that they have an operand in
+ * common. CNNVP_GRAPH_NONE: out of memory. */
+int32_t cnnvp_graph_view_like(struct cnnvp_graph *graph, int32_t tensor, const struct cnnvp_graph_tensor *shape);
 /* Removes layers whose results neither a layer nor an output of the network reads. */
 void cnnvp_graph_drop_unused(struct cnnvp_graph *graph);
 

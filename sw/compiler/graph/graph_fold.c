@@ -199,16 +199,7 @@ static cnnvp_result fold_into_before(struct cnnvp_graph *graph, struct cnnvp_err
 /* The scale's input tensor in the shape of `view`, a view of its output. */
 static int32_t unscaled(struct cnnvp_graph *graph, const struct cnnvp_graph_layer *scale, int32_t view)
 {
-    const struct cnnvp_graph_tensor shape = graph->tensors[view];
-    if (view == scale->out)
-        return scale->in;
-    const int32_t made =
-        cnnvp_graph_tensor_add(graph, shape.name, shape.rank, shape.channels, shape.height, shape.width);
-    if (made != CNNVP_GRAPH_NONE) {
-        graph->tensors[made].base = scale->in;
-        graph->tensors[made].dims = shape.dims;
-    }
-    return made;
+    return view == scale->out ? scale->in : cnnvp_graph_view_like(graph, scale->in, &graph->tensors[view]);
 }
 
 /* 1: `scale` is (q - zero) * scale with one scale for all channels, and `view` shows all of its output. */
@@ -285,13 +276,9 @@ static cnnvp_result pass_scales(struct cnnvp_graph *graph, struct cnnvp_error *e
             continue;
         const struct cnnvp_graph_layer scale = graph->layers[at];
         const struct cnnvp_graph_tensor out = graph->tensors[pool.out];
-        const char *name = cnnvp_arena_printf(&graph->arena, "%.200s.whole", out.name);
         const int32_t in = unscaled(graph, &scale, pool.in);
-        const int32_t whole = name != NULL && in != CNNVP_GRAPH_NONE
-                                  ? cnnvp_graph_tensor_add(graph, name, out.rank, out.channels, out.height, out.width)
-                                  : CNNVP_GRAPH_NONE;
-        CNNVP_TRY_MEMORY(whole != CNNVP_GRAPH_NONE, error);
-        graph->tensors[whole].dims = out.dims;
+        const int32_t whole = cnnvp_graph_tensor_like(graph, pool.out, "whole", &out);
+        CNNVP_TRY_MEMORY(in != CNNVP_GRAPH_NONE && whole != CNNVP_GRAPH_NONE, error);
         cnnvp_graph_set_whole(graph, whole, &graph->tensors[cnnvp_graph_base(graph, in)]);
         graph->layers[i].in = in;
         CNNVP_TRY_MEMORY(add_scale(graph, i, &scale, whole), error);
@@ -301,8 +288,8 @@ static cnnvp_result pass_scales(struct cnnvp_graph *graph, struct cnnvp_error *e
 }
 
 /* The scale in front of an operand of a product of two tensors if the product can read its whole numbers instead: they
- * have no zero point, which only known weights could take into account, and weights are read by nothing else and are a
- * copy. 1.0f: there is none; then *words stays. */
+ * have no zero point, which only known weights could take into account, and nothing else reads scaled weights. 1.0f:
+ * there is none; then *words stays. */
 static float product_scale(struct cnnvp_graph *graph, int32_t operand, int weights, int32_t *words)
 {
     const ptrdiff_t at = cnnvp_graph_producer(graph, operand);
@@ -310,16 +297,21 @@ static float product_scale(struct cnnvp_graph *graph, int32_t operand, int weigh
     if (scale == NULL || !is_scale(graph, scale, operand) || !(scale->uniform > 0.0f))
         return 1.0f;
     const struct cnnvp_graph_tensor *base = &graph->tensors[cnnvp_graph_base(graph, scale->in)];
-    const ptrdiff_t copy = cnnvp_graph_producer(graph, scale->in);
-    if (base->zero != 0 || base->word_zero != 0 ||
-        (weights && (copy < 0 || graph->layers[copy].permuted == 0 || cnnvp_graph_readers(graph, scale->in) != 1)))
+    if (base->zero != 0 || base->word_zero != 0 || (weights && cnnvp_graph_readers(graph, scale->out) != 1))
         return 1.0f;
     const float factor = scale->uniform;
     *words = unscaled(graph, scale, operand);
     return factor;
 }
 
-/* Moves scales from before products of two tensors to after them. */
+/* 1: the tensor is a permuted copy for one reader. */
+static int is_own_turn(const struct cnnvp_graph *graph, int32_t tensor)
+{
+    const ptrdiff_t copy = cnnvp_graph_producer(graph, tensor);
+    return copy >= 0 && graph->layers[copy].permuted != 0 && cnnvp_graph_readers(graph, tensor) == 1;
+}
+
+/* Moves scales from before products of two tensors to after them. Weights are copied unless they are a copy. */
 static cnnvp_result scale_products(struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
@@ -332,8 +324,6 @@ static cnnvp_result scale_products(struct cnnvp_graph *graph, struct cnnvp_error
             return cnnvp_compiler_no_memory(error);
         if (product.in == graph->layers[i].in && product.in2 == graph->layers[i].in2)
             continue;
-        const struct cnnvp_graph_tensor out = graph->tensors[product.out];
-        const char *name = cnnvp_arena_printf(&graph->arena, "%.200s.whole", out.name);
         const struct cnnvp_graph_layer scale = {
             .op = CNNVP_OP_NORM,
             .op_type = product.op_type,
@@ -342,9 +332,12 @@ static cnnvp_result scale_products(struct cnnvp_graph *graph, struct cnnvp_error
             .groups = 1,
             .norm = CNNVP_NORM_STORED,
             .uniform = first * second};
-        const int32_t sums =
-            name != NULL ? cnnvp_graph_tensor_add(graph, name, out.rank, out.channels, out.height, out.width)
-                         : CNNVP_GRAPH_NONE;
+        const int32_t sums = cnnvp_graph_tensor_like(graph, product.out, "whole", &graph->tensors[product.out]);
+        if (product.in2 != graph->layers[i].in2 && !is_own_turn(graph, product.in2)) {
+            product.in2 = cnnvp_graph_insert_copy(graph, i, product.in2);
+            CNNVP_TRY_MEMORY(product.in2 != CNNVP_GRAPH_NONE, error);
+            ++i;
+        }
         graph->layers[i] = product;
         if (sums == CNNVP_GRAPH_NONE || !add_scale(graph, i, &scale, sums))
             return cnnvp_compiler_no_memory(error);

@@ -8,7 +8,75 @@
 
 #include "onnx_text.h"
 
-/* Inputs. */
+/* Turns pairs of a head's words by the angles of their position: x * cosine + (the other one of the pair) * (-sine for
+ * the first, sine for the second). kind 1: onnxruntime's operator, whose positions come before the cosines. */
+cnnvp_result cnnvp_operator_rotary(struct cnnvp_import *import)
+{
+    struct cnnvp_text text = {.used = 0};
+    int64_t dims[CNNVP_ONNX_RANK], places[CNNVP_ONNX_RANK] = {0};
+    size_t rank, place_rank = 2;
+    const int vendor = import->kind != 0;
+    const int has_places = cnnvp_import_has(import, vendor ? 1 : 3);
+    const int64_t heads = cnnvp_onnx_int(import->node, "num_heads", 0);
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
+    if (has_places)
+        CNNVP_TRY(cnnvp_import_dims_of(import, vendor ? 1 : 3, &place_rank, places));
+    if (rank < 3 || rank > 4 || (rank == 3 && (heads < 1 || dims[2] % heads != 0)))
+        return cnnvp_import_error(import,
+                                  "%zu dimensions with num_heads=%lld are not supported; 4, or 3 with a number "
+                                  "of heads that divides the last one, are",
+                                  rank, (long long)heads);
+    const int64_t size = rank == 4 ? dims[3] : dims[2] / heads;
+    const int64_t given = cnnvp_onnx_int(import->node, "rotary_embedding_dim", 0);
+    const int64_t turned = given != 0 ? given : size;
+    const float scale = cnnvp_onnx_float(import->node, "scale", 1.0f);
+    if (turned < 2 || turned > size || turned % 2 != 0 || scale < 1.0f || scale > 1.0f ||
+        cnnvp_onnx_int(import->node, "is_packed_batching", 0) != 0)
+        return cnnvp_import_error(import,
+                                  "rotary_embedding_dim=%lld of %lld words, a scale other than 1 or packed "
+                                  "batches are not supported",
+                                  (long long)given, (long long)size);
+    if (rank == 3)
+        say(&text, "whole = Reshape(a, [0, 0, %lld, -1]);", (long long)heads);
+    else
+        say(&text, "whole = Identity(a);");
+    if (has_places && place_rank == 1) /* of the first position */
+        say(&text, "count = Range(0, %lld, 1); flat = Add(count, b); place = Unsqueeze(flat, [0]);",
+            (long long)dims[rank - 2]);
+    else if (has_places)
+        say(&text, "place = Identity(%c);", vendor ? 'b' : 'd');
+    for (int i = 0; i < 2; ++i)
+        say(&text, has_places ? "rows%d = Gather <axis = 0> (%c, place);" : "rows%d = Identity(%c);", i,
+            (vendor ? 'c' : 'b') + i);
+    say(&text, "cos = Unsqueeze(rows0, [%d]); sin = Unsqueeze(rows1, [%d]); minus = Neg(sin);", rank == 3 ? 2 : 1,
+        rank == 3 ? 2 : 1);
+    if (cnnvp_onnx_int(import->node, "interleaved", 0) != 0)
+        say(&text,
+            "first = Slice(whole, [0], [%lld], [3], [2]); second = Slice(whole, [1], [%lld], [3], [2]);"
+            "first1 = Unsqueeze(first, [4]); second1 = Unsqueeze(second, [4]); cos1 = Unsqueeze(cos, [4]);"
+            "minus1 = Unsqueeze(minus, [4]); sin1 = Unsqueeze(sin, [4]); other1 = Concat <axis = 4> (second1, first1);"
+            "cos2 = Concat <axis = 4> (cos1, cos1); sin2 = Concat <axis = 4> (minus1, sin1);"
+            "other = Reshape(other1, [0, 0, 0, -1]); cosine = Reshape(cos2, [0, 0, 0, -1]);"
+            "sine = Reshape(sin2, [0, 0, 0, -1]);",
+            (long long)turned, (long long)turned);
+    else
+        say(&text,
+            "first = Slice(whole, [0], [%lld], [3]); second = Slice(whole, [%lld], [%lld], [3]);"
+            "other = Concat <axis = 3> (second, first); cosine = Concat <axis = 3> (cos, cos);"
+            "sine = Concat <axis = 3> (minus, sin);",
+            (long long)turned / 2, (long long)turned / 2, (long long)turned);
+    say(&text, turned < size ? "part = Slice(whole, [0], [%lld], [3]);" : "part = Identity(whole);", (long long)turned);
+    say(&text, "own = Mul(part, cosine); moved = Mul(other, sine); made = Add(own, moved);");
+    if (turned < size)
+        say(&text, "rest = Slice(whole, [%lld], [%lld], [3]); all = Concat <axis = 3> (made, rest);", (long long)turned,
+            (long long)size);
+    else
+        say(&text, "all = Identity(made);");
+    say(&text, rank == 3 ? "y = Reshape(all, [0, 0, -1])" : "y = Identity(all)");
+    return rewrite(import, &text);
+}
+
+/* Inputs of Attention. */
 enum { QUERIES, KEYS, VALUES, MASK, PAST_KEYS, PAST_VALUES, LENGTHS };
 
 /* By the attribute qk_matmul_output_mode: what the fourth output is. */

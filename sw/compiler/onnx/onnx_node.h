@@ -390,8 +390,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_import_function(struct cnnvp_import *import, c
                                                   Onnx__GraphProto *body, uint64_t opset);
 /* onnx_rewrite.c: imports the nodes of a rule in place of the node. */
 CNNVP_MUST_USE cnnvp_result cnnvp_import_rewrite(struct cnnvp_import *import, const char *rule);
-/* Imports BatchNormalization as products and sums, for inputs whose first dimension is not a batch. The second function
- * returns 1 if the node computes the statistics from the data. */
+/* onnx_rules.c: imports BatchNormalization as products and sums, for inputs whose first dimension is not a batch. The
+ * second function returns 1 if the node computes the statistics from the data. */
 cnnvp_result cnnvp_import_norm_apart(struct cnnvp_import *import);
 int cnnvp_import_takes_statistics(const struct cnnvp_import *import);
 /* Imports Gemm as MatMul and Add: its operands are not a tensor and constants. */

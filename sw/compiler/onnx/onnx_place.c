@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Operators that move words. Concat becomes one copy per part into a view of the result; graph.c drops the copies if
- * the layers that compute the parts can write there. Parts of channels are views; parts of rows and columns are copies.
+ * Operators that move words. Concat becomes one copy per part into a view of the result; graph_simplify.c drops the
+ * copies if the layers that compute the parts can write there. Parts of channels are views; parts of rows and columns
+ * are copies.
  */
 #include <stdio.h>
 #include <string.h>

@@ -7,6 +7,9 @@
 
 #include "onnx_node.h"
 
+/* Most inputs of an operator that a rule replaces. */
+#define CNNVP_RULE_INPUTS 22
+
 struct cnnvp_text {
     char rule[4096];
     size_t used;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The compiler's representation of a network: layers in the order of execution, and tensors of one image between them.
- * onnx_import.c makes it, graph.c simplifies it, floatref.c executes it in float, formats.c chooses number formats,
- * plan.c tiles and binary.c addresses.
+ * onnx_import.c makes it, graph_simplify.c simplifies it, floatref.c executes it in float, formats.c chooses number
+ * formats, plan.c tiles and binary.c addresses.
  */
 #pragma once
 
@@ -251,12 +251,6 @@ static inline int cnnvp_graph_is_quantised_function(const struct cnnvp_graph_lay
 int cnnvp_graph_moves(const struct cnnvp_graph_layer *layer);
 /* 1: the layer copies words and does nothing else, so that it can give them fewer fraction bits. */
 int cnnvp_graph_converts(const struct cnnvp_graph_layer *layer);
-/* The layer that makes all words of `in` by copying a tensor with permuted dimensions; NULL: none does. */
-const struct cnnvp_graph_layer *cnnvp_graph_turning(const struct cnnvp_graph *graph, int32_t in);
-/* If `in` is such a copy, and the permutation of `in`, read with these sizes, reverses it: the tensor that was copied,
- * else CNNVP_GRAPH_NONE. */
-int32_t cnnvp_graph_put_back(const struct cnnvp_graph *graph, int32_t in, const uint32_t sizes[3],
-                             const uint32_t from[3]);
 /* 1: the posts leave all values as they are. */
 int cnnvp_graph_passes(const struct cnnvp_graph_layer *layer);
 /* 1: the layer compares its input, or maxima of it, with infinity. */

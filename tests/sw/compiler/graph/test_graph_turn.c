@@ -229,6 +229,65 @@ static void turns_copy_quantised_words(void **state)
 
 /* A turn of words that others read as numbers, too, reads the same numbers. So it does in front of weights without
  * steps, for which the other product's words would need 16 bits. */
+/* Steps between turns, of words that are read in other dimensions than a turn made them in. */
+static void steps_in_other_dimensions_need_no_turn(void **state)
+{
+    (void)state;
+    float y[24];
+    struct counts counts =
+        run(MAPS "int64[3] rows = {0, 12, 2} int64[4] maps = {0, 3, 4, 2} " QUANTISED(a, x)
+                LAST(b, a) "c = Reshape(b, rows) " QUANTISED(d, c) "e = Reshape(d, maps) " FIRST(f, e)
+                    QUANTISED(g, f) "y = Relu(g)",
+            y);
+    assert_int_equal(counts.turns, 0);
+    for (int k = 0; k < 24; ++k)
+        assert_true(fabs((double)y[k] - 0.25 * (k + 1)) < 1e-5);
+    /* Words of one row, which the turn behind reads as a matrix. */
+    counts = run("float[N, 12] x float s = {0.25} uint8 z = {100} int64[3] matrix = {0, 3, 4} " QUANTISED(
+                     a, x) "c = Reshape(a, matrix) d = Transpose <perm = [0, 2, 1]> (c) e = Sigmoid(d) f = Mul(a, a) "
+                           "g = Flatten(e) y = Concat <axis = 1> (f, g)",
+                 y);
+    assert_int_equal(counts.turns, 1);
+    for (int k = 0; k < 12; ++k) {
+        const int at = k % 3 * 4 + k / 3;
+        assert_true(fabs(sqrt((double)y[k]) - 0.25 * (k + 1)) < 1e-5);
+        assert_true(fabs((double)y[12 + k] - 1 / (1 + exp(-0.25 * (at + 1)))) < 1e-4);
+    }
+}
+
+/* Rows 0 and 1 of 4, joined with two more columns: as many words, in other dimensions. */
+static void parts_of_as_many_words_are_turned_in_their_own_dimensions(void **state)
+{
+    (void)state;
+    float y[24];
+    const struct counts counts =
+        run("float[N, 3, 4, 2] x float[N, 3, 2, 2] w int64[1] from = {0} int64[1] to = {2} int64[1] at = {1} "
+            "a = Neg(x) " LAST(c, a) "d = Slice(c, from, to, at) b = Neg(w) " LAST(
+                e, b) "g = Concat <axis = 2> (d, e) " FIRST(f, g) "y = Neg(f)",
+            y);
+    assert_int_equal(counts.turns, 0);
+    for (int k = 0; k < 24; ++k) {
+        const int channel = k / 8, row = k / 4 % 2, column = k % 4;
+        const int at = column < 2 ? (channel * 4 + row) * 2 + column : 24 + (channel * 2 + row) * 2 + column - 2;
+        assert_true(fabs((double)y[k] - 0.25 * (at + 1)) < 1e-5);
+    }
+}
+
+/* Maps that become the channels of one tensor are written to their places, and turned once. */
+static void channels_that_need_no_copy_are_turned_together(void **state)
+{
+    (void)state;
+    float y[24];
+    const struct counts counts =
+        run("float[N, 1, 3, 4] x a = Neg(x) b = Relu(x) c = Concat <axis = 1> (a, b) " LAST(y, c), y);
+    assert_int_equal(counts.turns, 1);
+    assert_int_equal(counts.layers, 3);
+    for (int k = 0; k < 12; ++k) {
+        assert_true(fabs((double)y[2 * k] + 0.25 * (k + 1)) < 1e-5);
+        assert_true(fabs((double)y[2 * k + 1] - 0.25 * (k + 1)) < 1e-5);
+    }
+}
+
 static void scales_that_others_need_stay(void **state)
 {
     (void)state;
@@ -292,6 +351,13 @@ static void two_turns_become_one(void **state)
         const int at = from % 4 * 6 + from / 4 + 1;           /* in x */
         assert_true(fabs(sqrt((double)y[k]) - 0.25 * at) < 1e-5);
     }
+    /* Three become one: (2, 3, 4) -> (4, 2, 3) -> (2, 4, 3) -> (3, 4, 2). */
+    counts = run("float[N, 2, 3, 4] x a = Transpose <perm = [0, 3, 1, 2]> (x) b = Transpose <perm = [0, 2, 1, 3]> (a) "
+                 "c = Transpose <perm = [0, 3, 2, 1]> (b) y = Mul(c, c)",
+                 y);
+    assert_int_equal(counts.turns, 1);
+    for (int k = 0; k < 24; ++k)
+        assert_true(fabs(sqrt((double)y[k]) - x_at(k % 2, k / 8, k / 2 % 4)) < 1e-5);
 }
 
 /* Weights of tokens, whose dimension of channels is the last one. */
@@ -380,6 +446,9 @@ int main(void)
         cmocka_unit_test(results_are_turned_instead_of_operands),
         cmocka_unit_test(a_shuffle_joins_with_the_turn_behind),
         cmocka_unit_test(turns_copy_quantised_words),
+        cmocka_unit_test(steps_in_other_dimensions_need_no_turn),
+        cmocka_unit_test(parts_of_as_many_words_are_turned_in_their_own_dimensions),
+        cmocka_unit_test(channels_that_need_no_copy_are_turned_together),
         cmocka_unit_test(scales_that_others_need_stay),
         cmocka_unit_test(equal_steps_need_no_layer),
         cmocka_unit_test(two_turns_become_one),
