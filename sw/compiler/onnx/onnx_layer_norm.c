@@ -178,9 +178,9 @@ cnnvp_result cnnvp_operator_local(struct cnnvp_import *import)
 #define LENGTH_MIN 1e-6f
 #define DEVIATION_MIN 1e-5f
 
-/* Least words that are normalised together between two transpositions, if not all words are few: each group of words
- * takes instructions of its own. Parts lose what the format of all squares does not hold. */
-#define TURNED_WORDS 32
+/* Least words that are normalised together, if not all words are few, for which that takes about as long between two
+ * transpositions as in parts: each group of words takes instructions of its own. */
+#define TURNED_WORDS 64
 #define FEW_WORDS 4096
 
 static int same(const char *a, const char *b)
