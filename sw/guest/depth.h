@@ -48,9 +48,10 @@ void cnnvp_convolve_block(struct cnnvp_guest *guest, const struct cnnvp_layer *l
 #define CNNVP_DEPTH_LEVELS 256u
 
 struct cnnvp_depth {
-    const struct cnnvp_binary_chain *chain;
+    const struct cnnvp_binary_group *chain;
     const struct cnnvp_binary_level *levels;
     const struct cnnvp_binary_layer *layers;
+    const struct cnnvp_tensor *in, *out;                /* feature 0 and the last feature in memory */
     struct cnnvp_division division[CNNVP_DEPTH_LEVELS]; /* block of each feature that is next or in work */
     uint32_t gathered[CNNVP_DEPTH_LEVELS]; /* S004's counter B_j: positions of each feature's block that are there */
     uint32_t left;                         /* blocks of feature 0 that are still to be loaded */
@@ -79,7 +80,7 @@ int cnnvp_depth_on_scheduler(struct cnnvp_guest *guest, struct cnnvp_depth *dept
 /* To be called when the scheduler's interrupt line is up. */
 void cnnvp_scheduler_interrupt(struct cnnvp_guest *guest);
 
-/* Runs all blocks of the chain for the image in work. */
-void cnnvp_depth_first(struct cnnvp_guest *guest, uint32_t chain);
+/* Runs all blocks of the chain for the image in work. `number`: of its group. */
+void cnnvp_depth_first(struct cnnvp_guest *guest, uint32_t number);
 
 #endif

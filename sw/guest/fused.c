@@ -8,9 +8,6 @@
 
 #include "layers_internal.h"
 
-/* Added to group numbers in cnnvp_guest.chain_weights, to tell groups from chains. */
-#define FIRST_GROUP 0x10000u
-
 struct work {
     const struct cnnvp_binary_group *group;
     const struct cnnvp_binary_member *members;
@@ -192,28 +189,13 @@ static void run_tile(struct cnnvp_guest *guest, struct work *work, uint32_t row,
         run_member(guest, work, i);
 }
 
-/* Weight tiles that stay are loaded when a layer first needs them. They are loaded again after other layers have used
- * the weight buffer. */
-static void begin_weights(struct cnnvp_guest *guest, const struct cnnvp_binary_group *group, uint32_t number)
-{
-    const uint32_t wanted = group->resident ? FIRST_GROUP + number : 0;
-    if (guest->chain_weights == wanted)
-        return;
-    guest->chain_weights = wanted;
-    guest->chain_loaded = 0;
-    for (uint32_t half = 0; half < CNNVP_HALVES; ++half)
-        guest->weight[half].valid = 0;
-}
-
 uint32_t cnnvp_fused(struct cnnvp_guest *guest, uint32_t number)
 {
-    const struct cnnvp_binary_group *groups = cnnvp_memory(guest->machine, guest->binary->groups);
-    const struct cnnvp_binary_group *group = &groups[number - 1u];
+    const struct cnnvp_binary_group *group = cnnvp_schedule_group(guest, number);
     struct work work = {.group = group, .members = cnnvp_memory(guest->machine, group->members)};
     work.last_columns = (const struct cnnvp_group_reach *)cnnvp_memory(guest->machine, group->columns) +
                         (group->tile_columns - 1u) * group->layer_count;
-    begin_weights(guest, group, number);
-    guest->in_chain = group->resident;
+    (void)cnnvp_schedule_begin_group(guest, number);
     if (group->halo == CNNVP_HALO_ROW) {
         for (uint32_t column = 0; column < group->tile_columns; ++column)
             for (uint32_t row = 0; row < group->tile_rows; ++row)
@@ -223,7 +205,7 @@ uint32_t cnnvp_fused(struct cnnvp_guest *guest, uint32_t number)
             for (uint32_t column = 0; column < group->tile_columns; ++column)
                 run_tile(guest, &work, row, column);
     }
-    guest->in_chain = 0;
+    guest->in_group = 0;
     guest->tile_half = 0;
     return group->layer_count;
 }

@@ -350,8 +350,8 @@ static inline uint32_t load_passing(struct cnnvp_guest *guest, const struct cnnv
     const uint32_t half = guest->next_weight = cnnvp_next_half(guest->next_weight, guest->binary->weight_halves);
     guest->weight[half].valid = 1;
     guest->weight[half].address = memory;
-    if (!guest->in_chain)
-        guest->chain_weights = 0; /* the tile may overwrite weight tiles of a chain or group */
+    if (!guest->in_group)
+        guest->group_weights = 0; /* the tile may overwrite weight tiles of a group */
     if (!is_ready(guest, CNNVP_BUFFER_WEIGHT, half))
         return load_words(guest, weight_tile, memory, half, 0, word_shift);
     /* If the weight tile before had as many bytes, only the addresses differ. */
@@ -371,11 +371,11 @@ uint32_t cnnvp_load_weight_tile(struct cnnvp_guest *guest, uint32_t number, uint
     if (weight_tile->stays == CNNVP_WEIGHT_TILE_PASSES)
         return load_passing(guest, weight_tile, weight_tile->address, WEIGHT_TILE_SHIFT);
     *address = weight_tile->chip_address;
-    if (number < guest->chain_loaded)
+    if (number < guest->group_loaded)
         return weight_tile->chip_half;
-    guest->chain_loaded = number + 1u;
-    if (!guest->in_chain)
-        guest->chain_weights = 0;
+    guest->group_loaded = number + 1u;
+    if (!guest->in_group)
+        guest->group_weights = 0;
     return load_words(guest, weight_tile, weight_tile->address, weight_tile->chip_half, weight_tile->chip_address,
                       WEIGHT_TILE_SHIFT);
 }

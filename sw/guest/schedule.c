@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The layer schedule: cuts layers into steps, and calls chains and fused groups in their place; see schedule.h. */
+/* The layer schedule: cuts layers into steps, and calls groups in their place; see schedule.h. */
 #include "schedule.h"
 
 #include "depth.h"
@@ -127,10 +127,23 @@ static const struct cnnvp_binary_layer *layer_table(const struct cnnvp_guest *gu
     return cnnvp_memory(guest->machine, guest->binary->layers);
 }
 
-static uint32_t first_of_chain(const struct cnnvp_guest *guest, uint32_t chain)
+const struct cnnvp_binary_group *cnnvp_schedule_group(const struct cnnvp_guest *guest, uint32_t number)
 {
-    const struct cnnvp_binary_chain *chains = cnnvp_memory(guest->machine, guest->binary->chains);
-    return chains[chain - 1u].first_layer;
+    const struct cnnvp_binary_group *groups = cnnvp_memory(guest->machine, guest->binary->groups);
+    return &groups[number - 1u];
+}
+
+int cnnvp_schedule_begin_group(struct cnnvp_guest *guest, uint32_t number)
+{
+    const uint32_t wanted = cnnvp_schedule_group(guest, number)->resident != 0 ? number : 0;
+    const int anew = wanted != 0 && guest->group_weights != wanted;
+    guest->in_group = 1;
+    guest->group_weights = wanted;
+    if (!anew)
+        return 0;
+    guest->group_loaded = 0;
+    cnnvp_forget_weights(guest);
+    return 1;
 }
 
 void cnnvp_schedule_divide(struct cnnvp_guest *guest, uint32_t layer)
@@ -158,16 +171,15 @@ void cnnvp_schedule_layers(struct cnnvp_guest *guest)
         cnnvp_load_chip_tensor(guest, &guest->binary->input);
     }
     for (uint32_t i = 0; i < guest->binary->layer_count; ++i) {
-        const uint32_t chain = layers[i].plan.chain;
         const uint32_t group = layers[i].plan.group;
         if (guest->binary->scratchpad != 0)
             cnnvp_schedule_divide(guest, i);
-        if (group != 0)
-            i += cnnvp_fused(guest, group) - 1u;
-        else if (chain == 0)
+        if (group == 0)
             run_layer(guest, &layers[i]);
-        else if (first_of_chain(guest, chain) == i)
-            cnnvp_depth_first(guest, chain);
+        else if (!layers[i].plan.depth_first)
+            i += cnnvp_fused(guest, group) - 1u;
+        else if (cnnvp_schedule_group(guest, group)->first_layer == i)
+            cnnvp_depth_first(guest, group);
     }
 }
 

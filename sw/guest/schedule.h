@@ -24,6 +24,11 @@ void cnnvp_schedule_box(struct cnnvp_guest *guest, const struct cnnvp_layer *lay
 /* Records `words` live values of a tensor on chip, to be pushed once the layer's steps are done. At most three per
  * layer. The tensor must live until then. */
 void cnnvp_schedule_note(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, uint32_t words);
+/* The group with this number. */
+const struct cnnvp_binary_group *cnnvp_schedule_group(const struct cnnvp_guest *guest, uint32_t number);
+/* Begins a group, which ends with in_group 0. Its weight tiles that stay are loaded when a layer first needs them, and
+ * again after others have used the weight buffer. Returns 1 if none of them is loaded. */
+int cnnvp_schedule_begin_group(struct cnnvp_guest *guest, uint32_t number);
 /* Finishes the steps that were begun: flushes epilogues, then pushes the recorded live values. */
 void cnnvp_schedule_settle(struct cnnvp_guest *guest);
 

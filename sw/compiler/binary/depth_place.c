@@ -260,19 +260,21 @@ static int reads_one_block(const struct cnnvp_depth_row *row, size_t index)
 /* Adds the chain of layers first .. first + count - 1. Returns 0 if its slots do not fit. */
 static int add_chain(const struct cnnvp_depth_row *row, size_t first, size_t count, uint32_t block)
 {
-    struct cnnvp_depth *depth = row->build->depth;
-    struct cnnvp_binary_level *levels = &depth->levels[depth->level_count];
+    struct cnnvp_groups *groups = row->build->groups;
+    struct cnnvp_binary_level *levels = &groups->levels[cnnvp_depth_levels(groups)];
     describe_levels(row, first, count, block, levels);
     if (!place_slots(row, levels, count + 1))
         return 0;
     choose_padding(row, levels, count + 1);
-    struct cnnvp_binary_chain *chain = &depth->chains[depth->chain_count++];
-    *chain = (struct cnnvp_binary_chain){.first_layer = (uint32_t)row->layers[first], .layer_count = (uint32_t)count};
+    groups->table[groups->count++] = (struct cnnvp_binary_group){
+        .first_layer = (uint32_t)row->layers[first],
+        .layer_count = (uint32_t)count,
+        .last_layer = (uint32_t)row->layers[first + count - 1]};
     for (size_t i = first; i < first + count; ++i) {
-        row->build->layers[row->layers[i]].chain = (uint32_t)depth->chain_count;
-        depth->sources[depth->layer_count++] = row->layers[i];
+        row->build->layers[row->layers[i]].depth_first = 1;
+        row->build->layers[row->layers[i]].group = (uint32_t)groups->count;
+        groups->sources[groups->member_count++] = row->layers[i];
     }
-    depth->level_count += count + 1;
     return 1;
 }
 
@@ -298,10 +300,10 @@ static cnnvp_result cut(const struct cnnvp_depth_row *row, uint32_t block, struc
 /* How many chains there are decides how often the scheduler's table is written, so all are cut before. */
 static cnnvp_result choose_weights(const struct cnnvp_depth_row *row, struct cnnvp_error *error)
 {
-    struct cnnvp_depth *depth = row->build->depth;
-    for (size_t c = 0, first = 0; c < depth->chain_count; first += depth->chains[c++].layer_count)
-        CNNVP_TRY(cnnvp_depth_choose_weights(row, &depth->levels[first + c], &depth->sources[first], &depth->chains[c],
-                                             &depth->streams[c], &depth->issue_reasons[c], error));
+    struct cnnvp_groups *groups = row->build->groups;
+    for (size_t c = 0, first = 0; c < groups->count; first += groups->table[c++].layer_count)
+        CNNVP_TRY(cnnvp_depth_choose_weights(row, &groups->levels[first + c], &groups->sources[first],
+                                             &groups->table[c], &groups->streams[c], &groups->issue_reasons[c], error));
     return CNNVP_DONE;
 }
 
@@ -337,16 +339,16 @@ static void fill_order(const struct cnnvp_binary_level *level, uint32_t *words)
     }
 }
 
-static cnnvp_result make_orders(struct cnnvp_arena *arena, struct cnnvp_depth *depth, struct cnnvp_error *error)
+static cnnvp_result make_orders(struct cnnvp_arena *arena, struct cnnvp_groups *groups, struct cnnvp_error *error)
 {
-    for (size_t i = 0; i < depth->level_count; ++i)
-        depth->order_count += (size_t)1 << (depth->levels[i].bits_x + depth->levels[i].bits_y);
-    depth->orders = cnnvp_arena_array(arena, depth->order_count, sizeof *depth->orders);
-    CNNVP_TRY_MEMORY(depth->orders != NULL, error);
+    for (size_t i = 0; i < cnnvp_depth_levels(groups); ++i)
+        groups->order_count += (size_t)1 << (groups->levels[i].bits_x + groups->levels[i].bits_y);
+    groups->orders = cnnvp_arena_array(arena, groups->order_count, sizeof *groups->orders);
+    CNNVP_TRY_MEMORY(groups->orders != NULL, error);
     size_t at = 0;
-    for (size_t i = 0; i < depth->level_count; ++i) {
-        fill_order(&depth->levels[i], depth->orders + at);
-        at += (size_t)1 << (depth->levels[i].bits_x + depth->levels[i].bits_y);
+    for (size_t i = 0; i < cnnvp_depth_levels(groups); ++i) {
+        fill_order(&groups->levels[i], groups->orders + at);
+        at += (size_t)1 << (groups->levels[i].bits_x + groups->levels[i].bits_y);
     }
     return CNNVP_DONE;
 }
@@ -357,18 +359,17 @@ static cnnvp_result reserve(struct cnnvp_depth_row *row, struct cnnvp_error *err
 {
     const size_t count = row->graph->layer_count;
     struct cnnvp_arena *arena = &row->build->arena;
-    struct cnnvp_depth *depth = cnnvp_arena_array(arena, 1, sizeof *depth);
-    row->build->depth = depth;
-    CNNVP_TRY_MEMORY(depth != NULL, error);
+    struct cnnvp_groups *groups = row->build->groups = cnnvp_arena_array(arena, 1, sizeof *groups);
+    CNNVP_TRY_MEMORY(groups != NULL, error);
     row->layers = cnnvp_arena_array(arena, count, sizeof *row->layers);
     row->sequence = cnnvp_arena_array(arena, count + 1, sizeof *row->sequence);
     row->places = cnnvp_arena_array(arena, count + 1, sizeof *row->places);
-    depth->chains = cnnvp_arena_array(arena, count, sizeof *depth->chains);
-    depth->streams = cnnvp_arena_array(arena, count, sizeof *depth->streams);
-    depth->issue_reasons = cnnvp_arena_array(arena, count, sizeof *depth->issue_reasons);
-    depth->levels = cnnvp_arena_array(arena, 2 * count, sizeof *depth->levels);
-    depth->layers = cnnvp_arena_array(arena, count, sizeof *depth->layers);
-    depth->sources = cnnvp_arena_array(arena, count, sizeof *depth->sources);
+    groups->table = cnnvp_arena_array(arena, count, sizeof *groups->table);
+    groups->streams = cnnvp_arena_array(arena, count, sizeof *groups->streams);
+    groups->issue_reasons = cnnvp_arena_array(arena, count, sizeof *groups->issue_reasons);
+    groups->levels = cnnvp_arena_array(arena, 2 * count, sizeof *groups->levels);
+    groups->layers = cnnvp_arena_array(arena, count, sizeof *groups->layers);
+    groups->sources = cnnvp_arena_array(arena, count, sizeof *groups->sources);
     return arena->failed ? cnnvp_compiler_no_memory(error) : CNNVP_DONE;
 }
 
@@ -388,32 +389,20 @@ cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, const struct cnn
         CNNVP_TRY(cut(&row, options->block, error));
     }
     CNNVP_TRY(choose_weights(&row, error));
-    return options->order_table ? make_orders(&build->arena, build->depth, error) : CNNVP_DONE;
+    return options->order_table ? make_orders(&build->arena, build->groups, error) : CNNVP_DONE;
 }
 
 /* ---- layers whose maps are blocks ---- */
 
-static void finish_chain(const struct cnnvp_graph *graph, struct cnnvp_build *build, size_t chain, size_t first)
+void cnnvp_depth_complete(struct cnnvp_build *build)
 {
-    struct cnnvp_depth *depth = build->depth;
-    const size_t count = depth->chains[chain].layer_count;
-    const struct cnnvp_binary_level *levels = &depth->levels[first + chain];
-    for (size_t i = 0; i < count; ++i) {
-        struct cnnvp_binary_layer *layer = &depth->layers[first + i];
-        *layer = build->entries[depth->sources[first + i]];
-        layer->plan.in = levels[i].block;
-        if (levels[i + 1].on_chip != 0)
-            layer->plan.out = levels[i + 1].block;
-    }
-    depth->chains[chain].in = build->tensors[graph->layers[depth->sources[first]].in];
-    depth->chains[chain].out = build->tensors[graph->layers[depth->sources[first + count - 1]].out];
-}
-
-void cnnvp_depth_complete(const struct cnnvp_graph *graph, struct cnnvp_build *build)
-{
-    size_t first = 0;
-    for (size_t c = 0; c < build->depth->chain_count; ++c) {
-        finish_chain(graph, build, c, first);
-        first += build->depth->chains[c].layer_count;
+    struct cnnvp_groups *groups = build->groups;
+    for (size_t i = 0; i < groups->member_count; ++i) {
+        struct cnnvp_binary_layer *layer = &groups->layers[i];
+        *layer = build->entries[groups->sources[i]];
+        const struct cnnvp_binary_level *level = &groups->levels[i + layer->plan.group - 1u];
+        layer->plan.in = level[0].block;
+        if (level[1].on_chip != 0)
+            layer->plan.out = level[1].block;
     }
 }

@@ -205,7 +205,7 @@ static void take_tiles(const struct cnnvp_depth_row *row, size_t index, uint64_t
  * weights are loaded and the scheduler's table is written before the first block; then the core has nothing to do. */
 static uint64_t scheduled_ps(const struct slicing *slicing)
 {
-    const uint32_t images = slicing->row->build->depth->chain_count > 1u ? 1u : IMAGES;
+    const uint32_t images = slicing->row->build->groups->count > 1u ? 1u : IMAGES;
     const struct cnnvp_plan_limits *limits = &slicing->row->target->limits;
     uint64_t ps = 0;
     for (size_t i = 0; i < slicing->count; ++i) {
@@ -238,7 +238,7 @@ static const char *scheduler_cannot(const struct cnnvp_depth_row *row, int all)
 }
 
 /* Chooses the fastest size of slices, *best, who issues the chain, and what stays with these slices. */
-static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_binary_chain *chain, uint64_t *best,
+static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_binary_group *chain, uint64_t *best,
                                   uint64_t *stream, const char **reason)
 {
     const struct cnnvp_depth_row *row = slicing->row;
@@ -283,7 +283,7 @@ static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_binary_c
 }
 
 cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row, const struct cnnvp_binary_level *levels,
-                                        const size_t *layers, struct cnnvp_binary_chain *chain, uint64_t *stream,
+                                        const size_t *layers, struct cnnvp_binary_group *chain, uint64_t *stream,
                                         const char **reason, struct cnnvp_error *error)
 {
     struct slicing slicing = {
@@ -306,30 +306,25 @@ cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row, const
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_depth_place_weights(const struct cnnvp_target *target, struct cnnvp_build *build,
+cnnvp_result cnnvp_depth_place_weights(const struct cnnvp_target *target, struct cnnvp_build *build, size_t number,
                                        struct cnnvp_error *error)
 {
-    const struct cnnvp_depth *depth = build->depth;
-    size_t first = 0;
-    for (size_t c = 0; c < depth->chain_count; ++c) {
-        const struct cnnvp_binary_chain *chain = &depth->chains[c];
-        struct pieces pieces = {0};
-        cnnvp_result result = CNNVP_DONE;
-        for (size_t i = 0; i < chain->layer_count; ++i) {
-            const struct cnnvp_layer *layer = &build->layers[depth->sources[first + i]];
-            pieces.visits = visits_of(&depth->levels[first + c + i]);
-            for (uint32_t b = 0; b < layer->weight_tile_count && result == CNNVP_DONE; ++b) {
-                struct cnnvp_weight_tile *weight_tile = &build->weight_tiles.all[layer->first_weight_tile + b];
-                result = add_piece(&pieces, weight_tile->bytes);
-                if (result == CNNVP_DONE)
-                    pieces.all[pieces.count - 1].weight_tile = weight_tile;
-            }
+    const struct cnnvp_groups *groups = build->groups;
+    struct pieces pieces = {0};
+    cnnvp_result result = CNNVP_DONE;
+    for (size_t i = 0; i < groups->member_count; ++i) {
+        const struct cnnvp_layer *layer = &build->layers[groups->sources[i]];
+        pieces.visits = visits_of(&groups->levels[i + number]);
+        for (uint32_t b = 0; layer->group == number + 1u && b < layer->weight_tile_count && result == CNNVP_DONE; ++b) {
+            struct cnnvp_weight_tile *weight_tile = &build->weight_tiles.all[layer->first_weight_tile + b];
+            result = add_piece(&pieces, weight_tile->bytes);
+            if (result == CNNVP_DONE)
+                pieces.all[pieces.count - 1].weight_tile = weight_tile;
         }
-        if (result == CNNVP_DONE && chain->resident != 0)
-            (void)place(&target->limits, &pieces, depth->streams[c]);
-        free(pieces.all);
-        CNNVP_TRY_MEMORY(result == CNNVP_DONE, error);
-        first += chain->layer_count;
     }
+    if (result == CNNVP_DONE && groups->table[number].resident != 0)
+        (void)place(&target->limits, &pieces, groups->streams[number]);
+    free(pieces.all);
+    CNNVP_TRY_MEMORY(result == CNNVP_DONE, error);
     return CNNVP_DONE;
 }

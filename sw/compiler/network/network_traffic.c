@@ -3,7 +3,7 @@
  * Where tensors lie in memory, for the statistics of their traffic: the weights of each layer, then the maps. Each has
  * a lower bound of its traffic through the off-chip port: weights once; of a map, each word that the outputs depend on
  * once per image, written if a layer makes it, read if a layer reads it. Maps between layers that stay on chip, or lie
- * within a depth-first chain, need not cross the port.
+ * within a group, need not cross the port.
  */
 #include <stdlib.h>
 
@@ -23,7 +23,7 @@ int cnnvp_network_stays_on_chip(const struct cnnvp_network *network, int32_t ten
 {
     const struct cnnvp_build *build = &network->build;
     return build->tensors[cnnvp_graph_base(&network->graph, tensor)].on_chip ||
-           cnnvp_network_is_fused(network, tensor) || cnnvp_binary_is_chained(&network->graph, build, tensor);
+           cnnvp_binary_is_inside(&network->graph, build, tensor);
 }
 
 static struct cnnvp_tensor_info weights_of(const struct cnnvp_network *network, size_t index)
