@@ -98,6 +98,21 @@ struct cnnvp_binary_level {
     struct cnnvp_tensor block; /* a block in its slot of the input buffer; its frame is the block's padding */
 };
 
+/* Block number `number` of a map in Morton order, as x | y << 16. Bit i of x and of y are bits 2i and 2i + 1 of the
+ * number, as long as both coordinates have a bit i. The remaining bits of the longer one follow on top (Part B 4-4). */
+static inline uint32_t cnnvp_morton_block(const struct cnnvp_binary_level *level, uint32_t number)
+{
+    const uint32_t common = level->bits_x < level->bits_y ? level->bits_x : level->bits_y;
+    const uint32_t rest = number >> (2u * common) << common;
+    uint32_t x = level->bits_x > level->bits_y ? rest : 0;
+    uint32_t y = level->bits_x > level->bits_y ? 0 : rest;
+    for (uint32_t bit = 0; bit < common; ++bit) {
+        x |= (number >> (2u * bit) & 1u) << bit;
+        y |= (number >> (2u * bit + 1u) & 1u) << bit;
+    }
+    return x | y << 16;
+}
+
 /* When the frame of a block's slot is zeroed. */
 enum cnnvp_binary_padding {
     CNNVP_PADDING_NONE = 0, /* there is no frame */

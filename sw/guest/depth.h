@@ -15,11 +15,11 @@
 struct cnnvp_division {
     uint32_t x;
     uint32_t y;
-    uint32_t number;
+    uint32_t number; /* in the order; in Morton order the bits of x and y, interleaved */
 };
 
-/* Goes to the next block: NX and NY of S004 claim 3 (interleaves the bits of x and y from the low bit on, adds 1, takes
- * them apart), or the next entry of the preset order. The first block follows the last. */
+/* Goes to the next block: NX and NY of S004 claim 3 (adds 1 to the interleaved bits of x and y, and takes them apart),
+ * or the next entry of the preset order. The first block follows the last. */
 void cnnvp_next_block(const struct cnnvp_guest *guest, const struct cnnvp_binary_level *level,
                       struct cnnvp_division *division);
 
@@ -51,12 +51,12 @@ struct cnnvp_depth {
     const struct cnnvp_binary_group *chain;
     const struct cnnvp_binary_level *levels;
     const struct cnnvp_binary_layer *layers;
-    const struct cnnvp_tensor *in, *out;                /* feature 0 and the last feature in memory */
     struct cnnvp_division division[CNNVP_DEPTH_LEVELS]; /* block of each feature that is next or in work */
     uint32_t gathered[CNNVP_DEPTH_LEVELS]; /* S004's counter B_j: positions of each feature's block that are there */
     uint32_t left;                         /* blocks of feature 0 that are still to be loaded */
     struct cnnvp_repeat repeats[CNNVP_CHAIN_SETS]; /* of the first layers */
     uint32_t live[CNNVP_CHAIN_SETS];               /* 1: registers hold the `live` descriptor of feature 1, 2, ... */
+    const struct cnnvp_tensor *in, *out;           /* feature 0 and the last feature in memory */
 };
 
 /* The parts of a step. These functions push instructions. */

@@ -200,7 +200,7 @@ void cnnvp_depth_first(struct cnnvp_guest *guest, uint32_t number)
         depth.repeats[i].stands = depth.live[i] = 0;
     cnnvp_flush_epilogues(guest, 0);
     cnnvp_forget_inputs(guest);
-    if (cnnvp_schedule_begin_group(guest, number) && chain->scheduled)
+    if (cnnvp_schedule_begin_group(guest, chain, number) && chain->scheduled)
         load_weights(guest, &depth);
     cnnvp_element_layer(&guest->element, depth.layers[0].plan.tag);
     pad_slots(guest, &depth);

@@ -195,7 +195,7 @@ uint32_t cnnvp_fused(struct cnnvp_guest *guest, uint32_t number)
     struct work work = {.group = group, .members = cnnvp_memory(guest->machine, group->members)};
     work.last_columns = (const struct cnnvp_group_reach *)cnnvp_memory(guest->machine, group->columns) +
                         (group->tile_columns - 1u) * group->layer_count;
-    (void)cnnvp_schedule_begin_group(guest, number);
+    (void)cnnvp_schedule_begin_group(guest, group, number);
     if (group->halo == CNNVP_HALO_ROW) {
         for (uint32_t column = 0; column < group->tile_columns; ++column)
             for (uint32_t row = 0; row < group->tile_rows; ++row)

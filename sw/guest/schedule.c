@@ -133,9 +133,9 @@ const struct cnnvp_binary_group *cnnvp_schedule_group(const struct cnnvp_guest *
     return &groups[number - 1u];
 }
 
-int cnnvp_schedule_begin_group(struct cnnvp_guest *guest, uint32_t number)
+int cnnvp_schedule_begin_group(struct cnnvp_guest *guest, const struct cnnvp_binary_group *group, uint32_t number)
 {
-    const uint32_t wanted = cnnvp_schedule_group(guest, number)->resident != 0 ? number : 0;
+    const uint32_t wanted = group->resident != 0 ? number : 0;
     const int anew = wanted != 0 && guest->group_weights != wanted;
     guest->in_group = 1;
     guest->group_weights = wanted;

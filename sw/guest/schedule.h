@@ -28,7 +28,7 @@ void cnnvp_schedule_note(struct cnnvp_guest *guest, const struct cnnvp_tensor *t
 const struct cnnvp_binary_group *cnnvp_schedule_group(const struct cnnvp_guest *guest, uint32_t number);
 /* Begins a group, which ends with in_group 0. Its weight tiles that stay are loaded when a layer first needs them, and
  * again after others have used the weight buffer. Returns 1 if none of them is loaded. */
-int cnnvp_schedule_begin_group(struct cnnvp_guest *guest, uint32_t number);
+int cnnvp_schedule_begin_group(struct cnnvp_guest *guest, const struct cnnvp_binary_group *group, uint32_t number);
 /* Finishes the steps that were begun: flushes epilogues, then pushes the recorded live values. */
 void cnnvp_schedule_settle(struct cnnvp_guest *guest);
 

@@ -319,26 +319,6 @@ static int begins_chain(const struct cnnvp_graph *graph, size_t index)
 
 /* ---- order tables ---- */
 
-/* Morton order by its definition: bit i of x and of y are bits 2i and 2i + 1 of the block's number, as long as both
- * coordinates have a bit i. The remaining bits of the longer one follow on top (Part B 4-4). */
-static void fill_order(const struct cnnvp_binary_level *level, uint32_t *words)
-{
-    const uint32_t common = level->bits_x < level->bits_y ? level->bits_x : level->bits_y;
-    for (uint32_t n = 0; n < 1u << (level->bits_x + level->bits_y); ++n) {
-        uint32_t x = 0, y = 0;
-        for (uint32_t bit = 0; bit < common; ++bit) {
-            x |= (n >> (2u * bit) & 1u) << bit;
-            y |= (n >> (2u * bit + 1u) & 1u) << bit;
-        }
-        const uint32_t rest = n >> (2u * common) << common;
-        if (level->bits_x > level->bits_y)
-            x |= rest;
-        else
-            y |= rest;
-        words[n] = x | y << 16;
-    }
-}
-
 static cnnvp_result make_orders(struct cnnvp_arena *arena, struct cnnvp_groups *groups, struct cnnvp_error *error)
 {
     for (size_t i = 0; i < cnnvp_depth_levels(groups); ++i)
@@ -346,10 +326,9 @@ static cnnvp_result make_orders(struct cnnvp_arena *arena, struct cnnvp_groups *
     groups->orders = cnnvp_arena_array(arena, groups->order_count, sizeof *groups->orders);
     CNNVP_TRY_MEMORY(groups->orders != NULL, error);
     size_t at = 0;
-    for (size_t i = 0; i < cnnvp_depth_levels(groups); ++i) {
-        fill_order(&groups->levels[i], groups->orders + at);
-        at += (size_t)1 << (groups->levels[i].bits_x + groups->levels[i].bits_y);
-    }
+    for (size_t i = 0; i < cnnvp_depth_levels(groups); ++i)
+        for (uint32_t n = 0; n < 1u << (groups->levels[i].bits_x + groups->levels[i].bits_y); ++n)
+            groups->orders[at++] = cnnvp_morton_block(&groups->levels[i], n);
     return CNNVP_DONE;
 }
 
