@@ -158,19 +158,6 @@ static int run_layer(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint3
     return goes_on;
 }
 
-/* Loads all weights that stay: the scheduler loads nothing. */
-static void load_weights(struct cnnvp_guest *guest, const struct cnnvp_depth *depth)
-{
-    for (uint32_t i = 0; i < depth->chain->layer_count; ++i) {
-        const struct cnnvp_layer *layer = &depth->layers[i].plan;
-        uint32_t address;
-        cnnvp_element_layer(&guest->element, layer->tag);
-        for (uint32_t weight_tile = layer->first_weight_tile;
-             weight_tile < layer->first_weight_tile + layer->weight_tile_count; ++weight_tile)
-            (void)cnnvp_load_weight_tile(guest, weight_tile, &address);
-    }
-}
-
 static void pad_slots(struct cnnvp_guest *guest, const struct cnnvp_depth *depth)
 {
     for (uint32_t i = 0; i < depth->chain->layer_count; ++i)
@@ -201,7 +188,7 @@ void cnnvp_depth_first(struct cnnvp_guest *guest, uint32_t number)
     cnnvp_flush_epilogues(guest, 0);
     cnnvp_forget_inputs(guest);
     if (cnnvp_schedule_begin_group(guest, chain, number) && chain->scheduled)
-        load_weights(guest, &depth);
+        cnnvp_schedule_load(guest, depth.layers, chain->layer_count); /* the scheduler loads nothing */
     cnnvp_element_layer(&guest->element, depth.layers[0].plan.tag);
     pad_slots(guest, &depth);
     cnnvp_depth_load(guest, &depth, &depth.division[0]);

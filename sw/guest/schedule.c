@@ -127,12 +127,6 @@ static const struct cnnvp_binary_layer *layer_table(const struct cnnvp_guest *gu
     return cnnvp_memory(guest->machine, guest->binary->layers);
 }
 
-const struct cnnvp_binary_group *cnnvp_schedule_group(const struct cnnvp_guest *guest, uint32_t number)
-{
-    const struct cnnvp_binary_group *groups = cnnvp_memory(guest->machine, guest->binary->groups);
-    return &groups[number - 1u];
-}
-
 int cnnvp_schedule_begin_group(struct cnnvp_guest *guest, const struct cnnvp_binary_group *group, uint32_t number)
 {
     const uint32_t wanted = group->resident != 0 ? number : 0;
@@ -183,14 +177,24 @@ void cnnvp_schedule_layers(struct cnnvp_guest *guest)
     }
 }
 
+void cnnvp_schedule_load_staying(struct cnnvp_guest *guest, const struct cnnvp_layer *layer)
+{
+    uint32_t address;
+    for (uint32_t weight_tile = layer->first_weight_tile;
+         weight_tile < layer->first_weight_tile + layer->weight_tile_count; ++weight_tile)
+        if (guest->weight_tiles[weight_tile].stays)
+            (void)cnnvp_load_weight_tile(guest, weight_tile, &address);
+}
+
+void cnnvp_schedule_load(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layers, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        cnnvp_element_layer(&guest->element, layers[i].plan.tag);
+        cnnvp_schedule_load_staying(guest, &layers[i].plan);
+    }
+}
+
 void cnnvp_schedule_preload(struct cnnvp_guest *guest)
 {
-    const struct cnnvp_binary_layer *layers = layer_table(guest);
-    for (uint32_t i = 0; i < guest->binary->layer_count; ++i) {
-        cnnvp_element_layer(&guest->element, layers[i].plan.tag);
-        for (uint32_t weight_tile = 0; weight_tile < layers[i].plan.weight_tile_count; ++weight_tile) {
-            uint32_t address;
-            (void)cnnvp_load_weight_tile(guest, layers[i].plan.first_weight_tile + weight_tile, &address);
-        }
-    }
+    cnnvp_schedule_load(guest, layer_table(guest), guest->binary->layer_count);
 }
