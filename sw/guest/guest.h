@@ -73,6 +73,13 @@ struct cnnvp_train_slot {
     uint32_t images;
 };
 
+/* A cut of maps: images x channels x rows. */
+struct cnnvp_train_cut {
+    uint32_t image, images;
+    uint32_t channel, channels;
+    uint32_t row, rows;
+};
+
 /* A computed tile of sums that awaits statistics and its store, which are pushed during the next tile
  * (train/train_product.c). */
 struct cnnvp_train_pending {
@@ -80,7 +87,7 @@ struct cnnvp_train_pending {
     uint32_t half;
     uint32_t address; /* address of the tensor in memory */
     uint32_t map_channels, map_height, map_width;
-    uint32_t image, images, channel, channels, row, rows;
+    struct cnnvp_train_cut cut;
     uint32_t integer; /* 1: the sums are integers; statistics may convert them to binary32 */
     const struct cnnvp_train_layer *layer;
 };
