@@ -488,12 +488,6 @@ int cnnvp_binary_is_inside(const struct cnnvp_graph *graph, const struct cnnvp_b
     return inside;
 }
 
-struct cnnvp_weight_tile_place cnnvp_weight_tile_place_of(const struct cnnvp_build *build, uint32_t number)
-{
-    return (struct cnnvp_weight_tile_place){
-        build->weight_tiles.all[number].address, build->weight_tiles.all[number].bytes};
-}
-
 void cnnvp_binary_add_weights(const struct cnnvp_build *build, const struct cnnvp_layer *layer, uint64_t *bytes,
                               uint64_t *resident_bytes)
 {

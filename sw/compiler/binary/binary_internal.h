@@ -136,8 +136,7 @@ struct cnnvp_depth_row {
     size_t count;
     size_t *sequence;           /* order in which slots are placed */
     struct cnnvp_place *places; /* of each level's slot */
-    int order_table;
-    enum cnnvp_issue issue;
+    const struct cnnvp_binary_options *options;
 };
 
 /* The layer with one block as its map. */
@@ -147,8 +146,7 @@ struct cnnvp_layer cnnvp_depth_block_layer(const struct cnnvp_depth_row *row, si
  * input channels if possible, since partial sums need room and time. Returns 0 if none fit. */
 int cnnvp_depth_choose_tiles(const struct cnnvp_depth_row *row, uint64_t weight_bytes, struct cnnvp_layer *layer);
 
-/* Chooses which of a chain's weights stay on chip, and sets its layers' tiles accordingly. *stream: bytes from address
- * 0 of each half of the weight buffer for weights that do not stay. */
-CNNVP_MUST_USE cnnvp_result cnnvp_depth_choose_weights(
-    const struct cnnvp_depth_row *row, const struct cnnvp_binary_level *levels, const size_t *layers,
-    struct cnnvp_binary_group *chain, uint64_t *stream, const char **reason, struct cnnvp_error *error);
+/* Chooses which of the weights of chain `number`, whose members begin with `first`, stay on chip, and sets its layers'
+ * tiles accordingly. */
+CNNVP_MUST_USE cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row, size_t number, size_t first,
+                                                       struct cnnvp_error *error);

@@ -71,9 +71,10 @@ static uint32_t side_after(const struct cnnvp_graph_layer *layer, uint32_t side,
 }
 
 /* Describes the features of the layers first .. first + count - 1 of the row: count + 1 levels. */
-static void describe_levels(const struct cnnvp_depth_row *row, size_t first, size_t count, uint32_t block,
+static void describe_levels(const struct cnnvp_depth_row *row, size_t first, size_t count,
                             struct cnnvp_binary_level *levels)
 {
+    const uint32_t block = row->options->block;
     const struct cnnvp_graph *graph = row->graph;
     for (size_t i = 0; i < count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[row->layers[first + i]];
@@ -258,11 +259,11 @@ static int reads_one_block(const struct cnnvp_depth_row *row, size_t index)
 }
 
 /* Adds the chain of layers first .. first + count - 1. Returns 0 if its slots do not fit. */
-static int add_chain(const struct cnnvp_depth_row *row, size_t first, size_t count, uint32_t block)
+static int add_chain(const struct cnnvp_depth_row *row, size_t first, size_t count)
 {
     struct cnnvp_groups *groups = row->build->groups;
     struct cnnvp_binary_level *levels = &groups->levels[cnnvp_depth_levels(groups)];
-    describe_levels(row, first, count, block, levels);
+    describe_levels(row, first, count, levels);
     if (!place_slots(row, levels, count + 1))
         return 0;
     choose_padding(row, levels, count + 1);
@@ -278,7 +279,7 @@ static int add_chain(const struct cnnvp_depth_row *row, size_t first, size_t cou
     return 1;
 }
 
-static cnnvp_result cut(const struct cnnvp_depth_row *row, uint32_t block, struct cnnvp_error *error)
+static cnnvp_result cut(const struct cnnvp_depth_row *row, struct cnnvp_error *error)
 {
     for (size_t at = 0; at < row->count;) {
         size_t length = 0;
@@ -288,7 +289,7 @@ static cnnvp_result cut(const struct cnnvp_depth_row *row, uint32_t block, struc
                 break;
             ++length;
         }
-        while (length > 0 && !add_chain(row, at, length, block))
+        while (length > 0 && !add_chain(row, at, length))
             --length;
         if (length == 0 && !reads_one_block(row, row->layers[at]))
             return too_large(row, row->layers[at], error);
@@ -302,8 +303,7 @@ static cnnvp_result choose_weights(const struct cnnvp_depth_row *row, struct cnn
 {
     struct cnnvp_groups *groups = row->build->groups;
     for (size_t c = 0, first = 0; c < groups->count; first += groups->table[c++].layer_count)
-        CNNVP_TRY(cnnvp_depth_choose_weights(row, &groups->levels[first + c], &groups->sources[first],
-                                             &groups->table[c], &groups->streams[c], &groups->issue_reasons[c], error));
+        CNNVP_TRY(cnnvp_depth_choose_weights(row, c, first, error));
     return CNNVP_DONE;
 }
 
@@ -356,8 +356,7 @@ cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, const struct cnn
                                const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                                struct cnnvp_error *error)
 {
-    struct cnnvp_depth_row row = {
-        .graph = graph, .target = target, .build = build, .order_table = options->order_table, .issue = options->issue};
+    struct cnnvp_depth_row row = {.graph = graph, .target = target, .build = build, .options = options};
     CNNVP_TRY(reserve(&row, error));
     for (size_t i = 0; i < graph->layer_count; ++i) {
         if (!begins_chain(graph, i))
@@ -365,7 +364,7 @@ cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, const struct cnn
         row.count = 0;
         for (int32_t at = (int32_t)i; at != CNNVP_GRAPH_NONE; at = graph->layers[at].chained)
             row.layers[row.count++] = (size_t)at;
-        CNNVP_TRY(cut(&row, options->block, error));
+        CNNVP_TRY(cut(&row, error));
     }
     CNNVP_TRY(choose_weights(&row, error));
     return options->order_table ? make_orders(&build->arena, build->groups, error) : CNNVP_DONE;

@@ -14,11 +14,6 @@ static uint32_t is_slot(size_t slot)
     return slot != CNNVP_PLAN_NO_SLOT;
 }
 
-static uint64_t tiles_of(const struct cnnvp_plan_group *group)
-{
-    return (uint64_t)group->tile_rows * group->tile_columns;
-}
-
 /* ---- slots ---- */
 
 /* The whole slot as a tensor: all its channels and lines. */
@@ -83,7 +78,7 @@ uint64_t cnnvp_fused_choose_weights(const struct cnnvp_plan_group *group, const 
 {
     uint64_t all = 0;
     memset(stays, 0, group->count);
-    if (tiles_of(group) == 1)
+    if (cnnvp_plan_group_tiles(group) == 1)
         return limits->weight_bytes;
     for (size_t i = 0; i < group->count; ++i)
         all += cnnvp_fused_weight_bytes(&group->members[i].layer);
@@ -143,7 +138,7 @@ cnnvp_result cnnvp_fused_place_weights(const struct cnnvp_target *target, struct
         (void)cnnvp_binary_keep_largest(limits, used, sorted, count);
     }
     count = 0;
-    for (size_t i = 0; i < all && tiles_of(group) > 1; ++i)
+    for (size_t i = 0; i < all && cnnvp_plan_group_tiles(group) > 1; ++i)
         if (!weight_tiles[i].stays)
             sorted[count++] = &weight_tiles[i];
     (void)cnnvp_binary_keep_largest(limits, used, sorted, count);

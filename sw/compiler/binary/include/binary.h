@@ -137,12 +137,6 @@ uint64_t cnnvp_binary_tensor_bytes(const struct cnnvp_build *build, const struct
 /* Address after all memory that a run of the binary uses. */
 uint64_t cnnvp_binary_end(const struct cnnvp_build *build);
 
-/* Where a weight tile lies in memory. */
-struct cnnvp_weight_tile_place {
-    uint64_t address;
-    uint64_t bytes;
-};
-struct cnnvp_weight_tile_place cnnvp_weight_tile_place_of(const struct cnnvp_build *build, uint32_t number);
 /* Adds the bytes of a layer's weight tiles to *bytes, and of those that stay on chip to *resident_bytes. */
 void cnnvp_binary_add_weights(const struct cnnvp_build *build, const struct cnnvp_layer *layer, uint64_t *bytes,
                               uint64_t *resident_bytes);
