@@ -70,20 +70,12 @@ static const char *why_not(const struct cnnvp_graph *graph, const struct cnnvp_g
  * memory. */
 static int32_t only_reader(const struct cnnvp_graph *graph, int32_t tensor)
 {
-    int32_t reader = CNNVP_GRAPH_NONE;
-    if (graph->tensors[tensor].base != CNNVP_GRAPH_NONE || cnnvp_graph_is_output(graph, tensor))
+    if (graph->tensors[tensor].base != CNNVP_GRAPH_NONE || cnnvp_graph_readers(graph, tensor) != 1)
         return CNNVP_GRAPH_NONE;
-    for (size_t i = 0; i < graph->layer_count; ++i) {
-        const struct cnnvp_graph_layer *layer = &graph->layers[i];
-        if (cnnvp_graph_base(graph, layer->in2) == tensor)
-            return CNNVP_GRAPH_NONE;
-        if (cnnvp_graph_base(graph, layer->in) != tensor)
-            continue;
-        if (reader != CNNVP_GRAPH_NONE || layer->in != tensor)
-            return CNNVP_GRAPH_NONE;
-        reader = (int32_t)i;
-    }
-    return reader;
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        if (graph->layers[i].in == tensor)
+            return (int32_t)i;
+    return CNNVP_GRAPH_NONE;
 }
 
 static cnnvp_result no_chain(const struct cnnvp_graph *graph, uint32_t block, struct cnnvp_error *error)
