@@ -67,8 +67,8 @@ uint32_t cnnvp_depth_calculate(struct cnnvp_guest *guest, struct cnnvp_depth *de
 /* Loads a block of feature 0. */
 void cnnvp_depth_load(struct cnnvp_guest *guest, const struct cnnvp_depth *depth,
                       const struct cnnvp_division *division);
-/* Marks the block that layer j has read as free. */
-void cnnvp_depth_free(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t layer);
+/* Records how many positions of a feature are live in its slot; 0: its block is free. */
+void cnnvp_depth_note(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t feature, uint32_t positions);
 /* Stores layer j's results at their place. gathered[j + 1] must count them already. */
 void cnnvp_depth_finish(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t layer);
 /* Stores a complete block of the last feature to memory. */

@@ -59,8 +59,7 @@ static struct cnnvp_box place_of(const struct cnnvp_depth *depth, uint32_t layer
     };
 }
 
-/* Records how many values of a feature are live in its slot. */
-static void note_values(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t feature, uint32_t positions)
+void cnnvp_depth_note(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t feature, uint32_t positions)
 {
     const struct cnnvp_tensor *block = &depth->levels[feature].block;
     const uint32_t values = positions * block->channels;
@@ -115,16 +114,11 @@ uint32_t cnnvp_depth_calculate(struct cnnvp_guest *guest, struct cnnvp_depth *de
     return step.output.rows * step.output.columns;
 }
 
-void cnnvp_depth_free(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t layer)
-{
-    note_values(guest, depth, layer, 0);
-}
-
 void cnnvp_depth_finish(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t layer)
 {
     cnnvp_flush_epilogues(guest, 0);
     if (depth->levels[layer + 1u].on_chip)
-        note_values(guest, depth, layer + 1u, depth->gathered[layer + 1u]);
+        cnnvp_depth_note(guest, depth, layer + 1u, depth->gathered[layer + 1u]);
 }
 
 /* Runs layer j on the block of feature j. Returns 1 if that completes a block of feature j + 1 and layer j + 1
@@ -144,7 +138,7 @@ static int run_layer(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint3
     if (goes_on || depth->division[0].x != 0 || depth->division[0].y != 0)
         fetch_weights(guest, depth, layer, goes_on ? layer + 1u : 0);
     if (layer != 0)
-        cnnvp_depth_free(guest, depth, layer);
+        cnnvp_depth_note(guest, depth, layer, 0);
     if (next->on_chip && next->padding == CNNVP_PADDING_EACH && depth->gathered[layer + 1u] == part)
         cnnvp_pad_block(guest, &next->block);
     cnnvp_depth_finish(guest, depth, layer);
