@@ -169,8 +169,8 @@ struct cnnvp_layer_norm_data {
 struct cnnvp_layer {
     uint32_t op;             /* enum cnnvp_layer_op */
     uint32_t tag;            /* layer index + 1 in the statistics */
-    uint32_t chain;          /* number of its chain, from 1; 0: in none */
-    uint32_t group;          /* number of its fused group, from 1; 0: in none */
+    uint32_t depth_first;    /* 1: its group is a depth-first chain; 0: a fused one */
+    uint32_t group;          /* number of its group, from 1; 0: in none */
     struct cnnvp_tensor in;  /* fc: all words as one row */
     struct cnnvp_tensor in2; /* add: second operand; conv: other operand of `added`, or weights of `product` */
     struct cnnvp_tensor out;

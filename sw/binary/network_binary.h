@@ -24,7 +24,7 @@
 #include "layer.h"
 
 #define CNNVP_BINARY_MAGIC UINT32_C(0x50564e43) /* "CNVP" */
-#define CNNVP_BINARY_VERSION UINT32_C(17)
+#define CNNVP_BINARY_VERSION UINT32_C(18)
 
 enum cnnvp_binary_flag {
     /* All weight tiles stay in the weight buffer. They are loaded once, before the first image. */
@@ -46,9 +46,8 @@ struct cnnvp_binary {
     uint32_t input_halves; /* halves of the input buffer: 1 or 2 */
     uint32_t weight_halves;
     uint32_t output_halves;
-    uint32_t chains;    /* address of struct cnnvp_binary_chain[]; cnnvp_layer.chain is the index + 1 */
     uint32_t groups;    /* address of struct cnnvp_binary_group[]; cnnvp_layer.group is the index + 1 */
-    uint32_t scheduler; /* address of the depth-first scheduler's registers; 0: none */
+    uint32_t scheduler; /* address of the depth-first scheduler's registers; 0: none, or there are no chains */
     uint32_t scheduler_irq;
     uint32_t list; /* address of memory for a batch's instructions, reused from batch to batch (--issue list); 0: they
                       are pushed */
@@ -88,11 +87,7 @@ struct cnnvp_accelerators_binary {
     uint32_t binaries[CNNVP_ACCELERATORS]; /* addresses of each accelerator's struct cnnvp_binary */
 };
 
-/*
- * A chain of layers that runs depth first (S004): its layer 0 reads feature 0, and its layer j makes feature j + 1.
- * Maps are divided into blocks with all channels. The convolution of a block sees zeros at all edges of the block. Only
- * feature 0 and the last feature lie in memory. Each feature has a level.
- */
+/* A feature of a depth-first chain. */
 struct cnnvp_binary_level {
     uint32_t bits_x; /* the map has 2^bits_x by 2^bits_y blocks */
     uint32_t bits_y;
@@ -103,6 +98,21 @@ struct cnnvp_binary_level {
     struct cnnvp_tensor block; /* a block in its slot of the input buffer; its frame is the block's padding */
 };
 
+/* Block number `number` of a map in Morton order, as x | y << 16. Bit i of x and of y are bits 2i and 2i + 1 of the
+ * number, as long as both coordinates have a bit i. The remaining bits of the longer one follow on top (Part B 4-4). */
+static inline uint32_t cnnvp_morton_block(const struct cnnvp_binary_level *level, uint32_t number)
+{
+    const uint32_t common = level->bits_x < level->bits_y ? level->bits_x : level->bits_y;
+    const uint32_t rest = number >> (2u * common) << common;
+    uint32_t x = level->bits_x > level->bits_y ? rest : 0;
+    uint32_t y = level->bits_x > level->bits_y ? 0 : rest;
+    for (uint32_t bit = 0; bit < common; ++bit) {
+        x |= (number >> (2u * bit) & 1u) << bit;
+        y |= (number >> (2u * bit + 1u) & 1u) << bit;
+    }
+    return x | y << 16;
+}
+
 /* When the frame of a block's slot is zeroed. */
 enum cnnvp_binary_padding {
     CNNVP_PADDING_NONE = 0, /* there is no frame */
@@ -112,19 +122,6 @@ enum cnnvp_binary_padding {
 
 /* First layers of a chain that have descriptors of their own, which stay in registers from block to block. */
 #define CNNVP_CHAIN_SETS 3u
-
-struct cnnvp_binary_chain {
-    uint32_t first_layer; /* the schedule runs the chain here, and skips its other layers */
-    uint32_t layer_count;
-    uint32_t layers;   /* address of struct cnnvp_binary_layer[layer_count]; `in` and `out` are slots */
-    uint32_t levels;   /* address of struct cnnvp_binary_level[layer_count + 1] */
-    uint32_t resident; /* 1: some weight tiles stay in the weight buffer while the chain runs; the others are loaded for
-                          each block that needs them */
-    uint32_t scheduled;     /* 1: the scheduler issues the instructions if they fit its table, else the core does; 2: if
-                               they do not fit, the run fails */
-    struct cnnvp_tensor in; /* feature 0 in memory */
-    struct cnnvp_tensor out; /* the last feature in memory */
-};
 
 /* Where the scratchpad's regions for weights and for results begin while a layer runs, in bytes from the start of a
  * half. */
@@ -141,7 +138,7 @@ struct cnnvp_binary_layer {
     uint32_t frees_in2;
 };
 
-/* A layer of a fused group. */
+/* A layer of a group that runs tile by tile. */
 struct cnnvp_binary_member {
     struct cnnvp_binary_layer layer; /* its tensors in slots are on_chip, as if line (0, 0) were the slot's first */
     struct cnnvp_tensor slot;        /* slot of its results, with all channels and lines that it has room for */
@@ -155,27 +152,46 @@ struct cnnvp_binary_member {
 };
 
 /*
- * A fused group: consecutive layers that run tile by tile of the last layer's results, so that no intermediate leaves
- * the chip. Values are those of ordinary convolution: the further back a layer is, the more of its map a tile needs,
- * and the map is surrounded by zeros. A table per axis says which lines (rows, columns) each layer computes in a tile,
- * and what its slot in the input buffer then holds.
+ * A group: layers that run part by part of their maps, so that no intermediate leaves the chip. There are two kinds.
+ *
+ * A fused group is consecutive layers that run tile by tile of the last layer's results. Values are those of ordinary
+ * convolution: the further back a layer is, the more of its map a tile needs, and the map is surrounded by zeros. A
+ * table per axis says which lines (rows, columns) each layer computes in a tile, and what its slot in the input buffer
+ * then holds.
+ *
+ * A depth-first chain (S004) is layers that run at their own rates: layer 0 reads feature 0, and layer j makes feature
+ * j + 1 as soon as feature j has a block. Blocks have all channels. The convolution of a block sees zeros at all edges
+ * of the block. Only feature 0 and the last feature lie in memory, where the layer table says. Each feature has a
+ * level.
  */
 struct cnnvp_binary_group {
     uint32_t first_layer; /* the schedule runs the group here, and skips its other layers */
     uint32_t layer_count;
-    uint32_t members; /* address of struct cnnvp_binary_member[layer_count] */
-    uint32_t rows;    /* address of struct cnnvp_group_reach[tile_rows][layer_count] */
-    uint32_t columns; /* address of struct cnnvp_group_reach[tile_columns][layer_count] */
+    uint32_t members;  /* address of struct cnnvp_binary_member[layer_count]; of a chain: struct
+                          cnnvp_binary_layer[layer_count], whose `in` and `out` are slots */
+    uint32_t resident; /* 1: some weight tiles stay in the weight buffer while the group runs; the others are loaded for
+                          each tile or block that needs them */
+    union {
+        uint32_t rows;   /* address of struct cnnvp_group_reach[tile_rows][layer_count] */
+        uint32_t levels; /* of a chain: address of struct cnnvp_binary_level[layer_count + 1] */
+    };
+    union {
+        uint32_t columns;    /* address of struct cnnvp_group_reach[tile_columns][layer_count] */
+        uint32_t last_layer; /* of a chain */
+    };
     uint32_t tile_rows;
     uint32_t tile_columns;
-    uint32_t halo;     /* enum cnnvp_group_halo */
-    uint32_t resident; /* 1: some weight tiles stay in the weight buffer while the group runs */
+    union {
+        uint32_t halo;      /* enum cnnvp_group_halo */
+        uint32_t scheduled; /* of a chain: 1: the scheduler issues the instructions if they fit its table, else the core
+                               does; 2: if they do not fit, the run fails */
+    };
 };
 
 enum cnnvp_binary_stay {
     CNNVP_WEIGHT_TILE_PASSES = 0,
     CNNVP_WEIGHT_TILE_STAYS =
-        1, /* loaded once to its own place, before the first image or when its chain or group needs it first */
+        1, /* loaded once to its own place, before the first image or when its group needs it first */
     CNNVP_WEIGHT_TILE_TENSOR = 2 /* part of a tensor (cnnvp_layer.product) */
 };
 

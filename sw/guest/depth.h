@@ -15,11 +15,11 @@
 struct cnnvp_division {
     uint32_t x;
     uint32_t y;
-    uint32_t number;
+    uint32_t number; /* in the order; in Morton order the bits of x and y, interleaved */
 };
 
-/* Goes to the next block: NX and NY of S004 claim 3 (interleaves the bits of x and y from the low bit on, adds 1, takes
- * them apart), or the next entry of the preset order. The first block follows the last. */
+/* Goes to the next block: NX and NY of S004 claim 3 (adds 1 to the interleaved bits of x and y, and takes them apart),
+ * or the next entry of the preset order. The first block follows the last. */
 void cnnvp_next_block(const struct cnnvp_guest *guest, const struct cnnvp_binary_level *level,
                       struct cnnvp_division *division);
 
@@ -48,7 +48,7 @@ void cnnvp_convolve_block(struct cnnvp_guest *guest, const struct cnnvp_layer *l
 #define CNNVP_DEPTH_LEVELS 256u
 
 struct cnnvp_depth {
-    const struct cnnvp_binary_chain *chain;
+    const struct cnnvp_binary_group *chain;
     const struct cnnvp_binary_level *levels;
     const struct cnnvp_binary_layer *layers;
     struct cnnvp_division division[CNNVP_DEPTH_LEVELS]; /* block of each feature that is next or in work */
@@ -56,6 +56,7 @@ struct cnnvp_depth {
     uint32_t left;                         /* blocks of feature 0 that are still to be loaded */
     struct cnnvp_repeat repeats[CNNVP_CHAIN_SETS]; /* of the first layers */
     uint32_t live[CNNVP_CHAIN_SETS];               /* 1: registers hold the `live` descriptor of feature 1, 2, ... */
+    const struct cnnvp_tensor *in, *out;           /* feature 0 and the last feature in memory */
 };
 
 /* The parts of a step. These functions push instructions. */
@@ -66,8 +67,8 @@ uint32_t cnnvp_depth_calculate(struct cnnvp_guest *guest, struct cnnvp_depth *de
 /* Loads a block of feature 0. */
 void cnnvp_depth_load(struct cnnvp_guest *guest, const struct cnnvp_depth *depth,
                       const struct cnnvp_division *division);
-/* Marks the block that layer j has read as free. */
-void cnnvp_depth_free(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t layer);
+/* Records how many positions of a feature are live in its slot; 0: its block is free. */
+void cnnvp_depth_note(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t feature, uint32_t positions);
 /* Stores layer j's results at their place. gathered[j + 1] must count them already. */
 void cnnvp_depth_finish(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t layer);
 /* Stores a complete block of the last feature to memory. */
@@ -79,7 +80,7 @@ int cnnvp_depth_on_scheduler(struct cnnvp_guest *guest, struct cnnvp_depth *dept
 /* To be called when the scheduler's interrupt line is up. */
 void cnnvp_scheduler_interrupt(struct cnnvp_guest *guest);
 
-/* Runs all blocks of the chain for the image in work. */
-void cnnvp_depth_first(struct cnnvp_guest *guest, uint32_t chain);
+/* Runs all blocks of the chain for the image in work. `number`: of its group. */
+void cnnvp_depth_first(struct cnnvp_guest *guest, uint32_t number);
 
 #endif

@@ -3,31 +3,6 @@
  * one module. */
 #include "depth.h"
 
-static void pool_block(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
-{
-    const struct cnnvp_tensor *block = &layer->in;
-    const struct cnnvp_box whole = {.channels = block->channels, .rows = block->height, .columns = block->width};
-    uint32_t table = 0;
-    uint32_t weight_half = 0;
-    if (layer->weight_tile_count != 0)
-        weight_half = cnnvp_load_weight_tile(guest, layer->first_weight_tile, &table);
-    struct cnnvp_epilogue *epilogue = cnnvp_begin_results(guest, layer, step);
-    struct cnnvp_window window =
-        cnnvp_layer_window(layer, layer->kx, layer->ky, step->output.rows, step->output.columns);
-    window.in_addr = cnnvp_tensor_chip_address(block, &whole);
-    window.in_row_stride = block->row_stride;
-    window.in_channel_stride = block->channel_stride;
-    window.in_channels = window.out_channels = block->channels;
-    window.valid_rows = cnnvp_pack(0, block->height);
-    window.valid_cols = cnnvp_pack(0, block->width);
-    window.seed = epilogue->seed;
-    const struct cnnvp_operation operation = cnnvp_window_operation(layer, 1, 1);
-    cnnvp_push_window(guest, operation.opcode, operation.status,
-                      cnnvp_slice_halves(block->chip_half, 0, epilogue->output_half), &window);
-    cnnvp_use_table(epilogue, weight_half, table);
-    cnnvp_end_step(guest);
-}
-
 /* 1: the next block's step will differ only in where its results go. */
 static int is_repeated(const struct cnnvp_guest *guest, const struct cnnvp_layer *layer, uint32_t windows)
 {
@@ -68,7 +43,7 @@ void cnnvp_convolve_block(struct cnnvp_guest *guest, const struct cnnvp_layer *l
     else if (layer->op == CNNVP_OP_CONV)
         cnnvp_any_convolution(guest, layer, step);
     else
-        pool_block(guest, layer, step);
+        cnnvp_pooling(guest, layer, step);
     if (repeat == NULL || !is_repeated(guest, layer, guest->windows - windows))
         return;
     repeat->stands = 1;

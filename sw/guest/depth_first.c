@@ -8,6 +8,7 @@
  * stay. Results are stored while the array begins the next block.
  */
 #include "depth.h"
+#include "schedule.h"
 
 #include <stddef.h>
 
@@ -39,7 +40,7 @@ void cnnvp_depth_load(struct cnnvp_guest *guest, const struct cnnvp_depth *depth
     const struct cnnvp_box box = block_box(level, division);
     if (level->padding == CNNVP_PADDING_EACH)
         cnnvp_pad_block(guest, &level->block);
-    cnnvp_load_block(guest, &depth->chain->in, &box, &level->block);
+    cnnvp_load_block(guest, depth->in, &box, &level->block);
 }
 
 /* Where layer j's results go: their place in the next feature's block, in its slot or in memory. */
@@ -58,8 +59,7 @@ static struct cnnvp_box place_of(const struct cnnvp_depth *depth, uint32_t layer
     };
 }
 
-/* Records how many values of a feature are live in its slot. */
-static void note_values(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t feature, uint32_t positions)
+void cnnvp_depth_note(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t feature, uint32_t positions)
 {
     const struct cnnvp_tensor *block = &depth->levels[feature].block;
     const uint32_t values = positions * block->channels;
@@ -93,7 +93,7 @@ void cnnvp_depth_emit(struct cnnvp_guest *guest, const struct cnnvp_depth *depth
     const uint32_t last = depth->chain->layer_count;
     const struct cnnvp_binary_level *level = &depth->levels[last];
     const struct cnnvp_box box = block_box(level, &depth->division[last]);
-    cnnvp_store_block(guest, &depth->chain->out, &box, &level->block);
+    cnnvp_store_block(guest, depth->out, &box, &level->block);
 }
 
 uint32_t cnnvp_depth_calculate(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t layer)
@@ -114,16 +114,11 @@ uint32_t cnnvp_depth_calculate(struct cnnvp_guest *guest, struct cnnvp_depth *de
     return step.output.rows * step.output.columns;
 }
 
-void cnnvp_depth_free(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t layer)
-{
-    note_values(guest, depth, layer, 0);
-}
-
 void cnnvp_depth_finish(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32_t layer)
 {
     cnnvp_flush_epilogues(guest, 0);
     if (depth->levels[layer + 1u].on_chip)
-        note_values(guest, depth, layer + 1u, depth->gathered[layer + 1u]);
+        cnnvp_depth_note(guest, depth, layer + 1u, depth->gathered[layer + 1u]);
 }
 
 /* Runs layer j on the block of feature j. Returns 1 if that completes a block of feature j + 1 and layer j + 1
@@ -143,7 +138,7 @@ static int run_layer(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint3
     if (goes_on || depth->division[0].x != 0 || depth->division[0].y != 0)
         fetch_weights(guest, depth, layer, goes_on ? layer + 1u : 0);
     if (layer != 0)
-        cnnvp_depth_free(guest, depth, layer);
+        cnnvp_depth_note(guest, depth, layer, 0);
     if (next->on_chip && next->padding == CNNVP_PADDING_EACH && depth->gathered[layer + 1u] == part)
         cnnvp_pad_block(guest, &next->block);
     cnnvp_depth_finish(guest, depth, layer);
@@ -157,31 +152,6 @@ static int run_layer(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint3
     return goes_on;
 }
 
-/* Weights that stay are loaded once. They are loaded again after other layers, or a chain that reloads its own, have
- * used the weight buffer. Layers load them when they first need them. The scheduler loads nothing, so for it they are
- * loaded before the first block. They may overwrite what a half held before. */
-static void begin_weights(struct cnnvp_guest *guest, const struct cnnvp_depth *depth, uint32_t number)
-{
-    if (depth->chain->resident == 0) {
-        guest->chain_weights = 0;
-        return;
-    }
-    if (guest->chain_weights == number)
-        return;
-    guest->chain_weights = number;
-    guest->chain_loaded = 0;
-    for (uint32_t half = 0; half < CNNVP_HALVES; ++half)
-        guest->weight[half].valid = 0;
-    for (uint32_t i = 0; i < depth->chain->layer_count && depth->chain->scheduled; ++i) {
-        const struct cnnvp_layer *layer = &depth->layers[i].plan;
-        uint32_t address;
-        cnnvp_element_layer(&guest->element, layer->tag);
-        for (uint32_t weight_tile = layer->first_weight_tile;
-             weight_tile < layer->first_weight_tile + layer->weight_tile_count; ++weight_tile)
-            (void)cnnvp_load_weight_tile(guest, weight_tile, &address);
-    }
-}
-
 static void pad_slots(struct cnnvp_guest *guest, const struct cnnvp_depth *depth)
 {
     for (uint32_t i = 0; i < depth->chain->layer_count; ++i)
@@ -191,12 +161,14 @@ static void pad_slots(struct cnnvp_guest *guest, const struct cnnvp_depth *depth
 
 void cnnvp_depth_first(struct cnnvp_guest *guest, uint32_t number)
 {
-    const struct cnnvp_binary_chain *chains = cnnvp_memory(guest->machine, guest->binary->chains);
-    const struct cnnvp_binary_chain *chain = &chains[number - 1u];
+    const struct cnnvp_binary_layer *layers = cnnvp_memory(guest->machine, guest->binary->layers);
+    const struct cnnvp_binary_group *chain = cnnvp_schedule_group(guest, number);
     struct cnnvp_depth depth;
     depth.chain = chain;
     depth.levels = cnnvp_memory(guest->machine, chain->levels);
-    depth.layers = cnnvp_memory(guest->machine, chain->layers);
+    depth.layers = cnnvp_memory(guest->machine, chain->members);
+    depth.in = &layers[chain->first_layer].plan.in;
+    depth.out = &layers[chain->last_layer].plan.out;
     if (chain->layer_count >= CNNVP_DEPTH_LEVELS) {
         guest->element.failed = 1;
         return;
@@ -209,8 +181,8 @@ void cnnvp_depth_first(struct cnnvp_guest *guest, uint32_t number)
         depth.repeats[i].stands = depth.live[i] = 0;
     cnnvp_flush_epilogues(guest, 0);
     cnnvp_forget_inputs(guest);
-    guest->in_chain = 1;
-    begin_weights(guest, &depth, number);
+    if (cnnvp_schedule_begin_group(guest, chain, number) && chain->scheduled)
+        cnnvp_schedule_load(guest, depth.layers, chain->layer_count); /* the scheduler loads nothing */
     cnnvp_element_layer(&guest->element, depth.layers[0].plan.tag);
     pad_slots(guest, &depth);
     cnnvp_depth_load(guest, &depth, &depth.division[0]);
@@ -225,5 +197,5 @@ void cnnvp_depth_first(struct cnnvp_guest *guest, uint32_t number)
     for (; blocks != 0; --blocks)
         for (uint32_t layer = 0; run_layer(guest, &depth, layer);)
             ++layer;
-    guest->in_chain = 0;
+    guest->in_group = 0;
 }

@@ -86,7 +86,7 @@ static void collect(struct cnnvp_guest *guest, struct cnnvp_depth *depth, uint32
         cnnvp_depth_load(guest, depth, &depth->division[0]);
         end_section(lists, variant, SCHEDULER_IF_LEFT, SCHEDULER_AHEAD);
     } else {
-        cnnvp_depth_free(guest, depth, layer);
+        cnnvp_depth_note(guest, depth, layer, 0);
         end_section(lists, variant, SCHEDULER_ALWAYS, SCHEDULER_INPUT);
     }
     if (next->on_chip && next->padding == CNNVP_PADDING_EACH) {

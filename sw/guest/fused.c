@@ -8,9 +8,6 @@
 
 #include "layers_internal.h"
 
-/* Added to group numbers in cnnvp_guest.chain_weights, to tell groups from chains. */
-#define FIRST_GROUP 0x10000u
-
 struct work {
     const struct cnnvp_binary_group *group;
     const struct cnnvp_binary_member *members;
@@ -27,45 +24,6 @@ static int is_last_tile(const struct work *work)
 
 /* ---- slots ---- */
 
-static struct cnnvp_transfer lines(const struct cnnvp_tensor *slot, uint32_t row, uint32_t rows, uint32_t column,
-                                   uint32_t columns)
-{
-    return (struct cnnvp_transfer){
-        .buffer_addr = slot->chip_address + ((row * slot->row_stride + column) << slot->word_shift),
-        .row_bytes = columns << slot->word_shift,
-        .rows = rows,
-        .buffer_row_stride = slot->row_stride << slot->word_shift,
-        .planes = slot->channels,
-        .buffer_plane_stride = slot->channel_stride << slot->word_shift,
-    };
-}
-
-static void fill_rows(struct cnnvp_guest *guest, const struct cnnvp_tensor *slot, uint32_t first, uint32_t count)
-{
-    const struct cnnvp_transfer zeros = lines(slot, first, count, 0, slot->width);
-    if (count != 0)
-        cnnvp_push_fill(guest, slot, &zeros);
-}
-
-static void fill_columns(struct cnnvp_guest *guest, const struct cnnvp_tensor *slot, uint32_t first, uint32_t count)
-{
-    const struct cnnvp_transfer zeros = lines(slot, 0, slot->height, first, count);
-    if (count != 0)
-        cnnvp_push_fill(guest, slot, &zeros);
-}
-
-/* Copies the rows that stay to the slot's start. */
-static void keep_rows(struct cnnvp_guest *guest, const struct cnnvp_tensor *slot, const struct cnnvp_group_reach *row)
-{
-    struct cnnvp_transfer kept = lines(slot, 0, row->kept, 0, slot->width);
-    if (row->kept == 0 || row->from == 0)
-        return;
-    kept.memory_addr = slot->chip_address + (row->from * slot->row_stride << slot->word_shift);
-    kept.memory_row_stride = kept.buffer_row_stride;
-    kept.memory_plane_stride = kept.buffer_plane_stride;
-    cnnvp_push_keep(guest, slot, &kept);
-}
-
 /* Prepares a slot before a tile's first results: moves rows that stay, and zeroes padding. Rows that stay bring their
  * padding along. Padding columns do not change while tiles go down, nor in slots as wide as the map. */
 static void begin_slot(struct cnnvp_guest *guest, const struct work *work, uint32_t number)
@@ -74,13 +32,14 @@ static void begin_slot(struct cnnvp_guest *guest, const struct work *work, uint3
     const struct cnnvp_group_reach *row = &work->rows[number];
     const struct cnnvp_group_reach *column = &work->columns[number];
     if (work->group->halo != CNNVP_HALO_FULL || work->column == 0) {
-        keep_rows(guest, slot, row);
-        fill_rows(guest, slot, 0, row->zeros_before);
-        fill_rows(guest, slot, row->zeros_at, row->zeros_after);
+        if (row->kept != 0 && row->from != 0)
+            cnnvp_push_keep(guest, slot, row->from, row->kept);
+        cnnvp_push_fill(guest, slot, 0, slot->width, row->zeros_before);
+        cnnvp_push_fill(guest, slot, row->zeros_at * slot->row_stride, slot->width, row->zeros_after);
     }
     if (work->group->halo == CNNVP_HALO_RECOMPUTE || work->row == 0) {
-        fill_columns(guest, slot, 0, column->zeros_before);
-        fill_columns(guest, slot, column->zeros_at, column->zeros_after);
+        cnnvp_push_fill(guest, slot, 0, column->zeros_before, slot->height);
+        cnnvp_push_fill(guest, slot, column->zeros_at, column->zeros_after, slot->height);
     }
 }
 
@@ -137,17 +96,6 @@ static void note_values(struct cnnvp_guest *guest, const struct work *work, uint
         note_free(guest, work, member->in2_maker - 1u);
 }
 
-/* Loads the weight tiles that stay of a layer with nothing to do in this tile, because staying tiles are loaded in the
- * order of their numbers. */
-static void load_staying(struct cnnvp_guest *guest, const struct cnnvp_layer *layer)
-{
-    uint32_t address;
-    for (uint32_t weight_tile = layer->first_weight_tile;
-         weight_tile < layer->first_weight_tile + layer->weight_tile_count; ++weight_tile)
-        if (guest->weight_tiles[weight_tile].stays)
-            (void)cnnvp_load_weight_tile(guest, weight_tile, &address);
-}
-
 static void run_member(struct cnnvp_guest *guest, const struct work *work, uint32_t number)
 {
     const struct cnnvp_binary_member *member = &work->members[number];
@@ -175,8 +123,8 @@ static void run_member(struct cnnvp_guest *guest, const struct work *work, uint3
         cnnvp_fill_chip_tensor(guest, &member->layer.plan.out);
     if (box.rows != 0 && box.columns != 0)
         cnnvp_schedule_box(guest, &guest->member.plan, &box);
-    else
-        load_staying(guest, &member->layer.plan);
+    else /* staying tiles are loaded in the order of their numbers */
+        cnnvp_schedule_load_staying(guest, &member->layer.plan);
     note_values(guest, work, number);
 }
 
@@ -192,28 +140,13 @@ static void run_tile(struct cnnvp_guest *guest, struct work *work, uint32_t row,
         run_member(guest, work, i);
 }
 
-/* Weight tiles that stay are loaded when a layer first needs them. They are loaded again after other layers have used
- * the weight buffer. */
-static void begin_weights(struct cnnvp_guest *guest, const struct cnnvp_binary_group *group, uint32_t number)
-{
-    const uint32_t wanted = group->resident ? FIRST_GROUP + number : 0;
-    if (guest->chain_weights == wanted)
-        return;
-    guest->chain_weights = wanted;
-    guest->chain_loaded = 0;
-    for (uint32_t half = 0; half < CNNVP_HALVES; ++half)
-        guest->weight[half].valid = 0;
-}
-
 uint32_t cnnvp_fused(struct cnnvp_guest *guest, uint32_t number)
 {
-    const struct cnnvp_binary_group *groups = cnnvp_memory(guest->machine, guest->binary->groups);
-    const struct cnnvp_binary_group *group = &groups[number - 1u];
+    const struct cnnvp_binary_group *group = cnnvp_schedule_group(guest, number);
     struct work work = {.group = group, .members = cnnvp_memory(guest->machine, group->members)};
     work.last_columns = (const struct cnnvp_group_reach *)cnnvp_memory(guest->machine, group->columns) +
                         (group->tile_columns - 1u) * group->layer_count;
-    begin_weights(guest, group, number);
-    guest->in_chain = group->resident;
+    (void)cnnvp_schedule_begin_group(guest, group, number);
     if (group->halo == CNNVP_HALO_ROW) {
         for (uint32_t column = 0; column < group->tile_columns; ++column)
             for (uint32_t row = 0; row < group->tile_rows; ++row)
@@ -223,7 +156,7 @@ uint32_t cnnvp_fused(struct cnnvp_guest *guest, uint32_t number)
             for (uint32_t column = 0; column < group->tile_columns; ++column)
                 run_tile(guest, &work, row, column);
     }
-    guest->in_chain = 0;
+    guest->in_group = 0;
     guest->tile_half = 0;
     return group->layer_count;
 }

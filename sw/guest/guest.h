@@ -73,6 +73,13 @@ struct cnnvp_train_slot {
     uint32_t images;
 };
 
+/* A cut of maps: images x channels x rows. */
+struct cnnvp_train_cut {
+    uint32_t image, images;
+    uint32_t channel, channels;
+    uint32_t row, rows;
+};
+
 /* A computed tile of sums that awaits statistics and its store, which are pushed during the next tile
  * (train/train_product.c). */
 struct cnnvp_train_pending {
@@ -80,7 +87,7 @@ struct cnnvp_train_pending {
     uint32_t half;
     uint32_t address; /* address of the tensor in memory */
     uint32_t map_channels, map_height, map_width;
-    uint32_t image, images, channel, channels, row, rows;
+    struct cnnvp_train_cut cut;
     uint32_t integer; /* 1: the sums are integers; statistics may convert them to binary32 */
     const struct cnnvp_train_layer *layer;
 };
@@ -122,7 +129,7 @@ struct cnnvp_guest {
     uint32_t image_number;                          /* image in work, or the first of several in work */
     uint32_t batch_first;                           /* first image of the batch */
     uint32_t batch_images;
-    uint32_t in_chain;  /* 1: weight tiles that stay belong to a chain or group (depth.h, fused.h) */
+    uint32_t in_group;  /* 1: weight tiles that stay belong to a group (depth.h, fused.h) */
     uint32_t block;     /* block of the chain's layer, as window instructions name it; 0: none */
     uint32_t window_at; /* first registers of the descriptors of windows and of stores */
     uint32_t store_at;
@@ -130,9 +137,9 @@ struct cnnvp_guest {
     uint32_t last_window;
     uint32_t scheduler_chain;        /* chain whose table the scheduler holds; 0: none */
     uint32_t scheduler_registers[8]; /* mask of the element registers that the chain's instructions assign */
-    uint32_t chain_weights;          /* chain or group whose weight tiles are in the weight buffer; 0: none */
+    uint32_t group_weights;          /* group whose weight tiles that stay are in the weight buffer; 0: none */
     uint32_t
-        chain_loaded; /* weight tiles that stay are loaded below this number: layers meet their tiles in this order */
+        group_loaded; /* weight tiles that stay are loaded below this number: layers meet their tiles in this order */
     struct cnnvp_note notes[CNNVP_NOTES]; /* live values to push when the layer is done */
     uint32_t note_count;
     struct cnnvp_binary_layer member; /* layer in work of a fused group, with the tile's addresses */

@@ -17,7 +17,7 @@ static void forget(struct cnnvp_guest *guest)
 {
     cnnvp_forget_inputs(guest);
     cnnvp_forget_weights(guest);
-    guest->chain_weights = 0;
+    guest->group_weights = 0;
     guest->element.tag = UINT32_MAX;
 }
 

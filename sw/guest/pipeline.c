@@ -186,67 +186,65 @@ uint32_t cnnvp_load_batch(struct cnnvp_guest *guest, const struct cnnvp_tensor *
     return load_boxes(guest, tensor, box, more_images, half, tensor->chip_address, plane, (more_images + 1u) * plane);
 }
 
+/* Words of each channel of a tensor's place on chip: `words` words of each of `rows` rows, from word `first` on. */
+static struct cnnvp_transfer chip_rows(const struct cnnvp_tensor *tensor, uint32_t first, uint32_t words, uint32_t rows)
+{
+    const uint32_t shift = tensor->word_shift;
+    return (struct cnnvp_transfer){
+        .buffer_addr = tensor->chip_address + (first << shift),
+        .row_bytes = words << shift,
+        .rows = rows,
+        .buffer_row_stride = tensor->row_stride << shift,
+        .planes = tensor->channels,
+        .buffer_plane_stride = tensor->channel_stride << shift,
+    };
+}
+
+static uint32_t frame_rows(const struct cnnvp_tensor *tensor)
+{
+    return tensor->border_top + tensor->height + tensor->border_bottom;
+}
+
+void cnnvp_push_fill(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, uint32_t first, uint32_t words,
+                     uint32_t rows)
+{
+    if (words == 0 || rows == 0)
+        return;
+    const struct cnnvp_transfer zeros = chip_rows(tensor, first, words, rows);
+    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_fill, CNNVP_BUFFER_INPUT | word_status(tensor->word_shift),
+                       bit(tensor->chip_half, CNNVP_BUFFER_INPUT), (uint32_t)tensor->zero, CNNVP_BASE_LOAD,
+                       registers(&zeros), REGISTER_COUNT(zeros));
+}
+
 void cnnvp_fill_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor)
 {
-    const uint32_t rows = tensor->border_top + tensor->height + tensor->border_bottom;
-    if (tensor->border_top + tensor->border_left + tensor->border_bottom + tensor->border_right == 0)
-        return;
-    const struct cnnvp_transfer frame = {
-        .buffer_addr = tensor->chip_address,
-        .row_bytes = tensor->row_stride << tensor->word_shift,
-        .rows = rows,
-        .buffer_row_stride = tensor->row_stride << tensor->word_shift,
-        .planes = tensor->channels,
-        .buffer_plane_stride = tensor->channel_stride << tensor->word_shift,
-    };
-    cnnvp_push_fill(guest, tensor, &frame);
+    if (tensor->border_top + tensor->border_left + tensor->border_bottom + tensor->border_right != 0)
+        cnnvp_push_fill(guest, tensor, 0, tensor->row_stride, frame_rows(tensor));
 }
 
 void cnnvp_load_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor)
 {
     const struct cnnvp_box whole = {.channels = tensor->channels, .rows = tensor->height, .columns = tensor->width};
     cnnvp_fill_chip_tensor(guest, tensor);
-    const struct cnnvp_transfer transfer = {
-        .memory_addr = cnnvp_tensor_address(guest, tensor, &whole),
-        .buffer_addr = cnnvp_tensor_chip_address(tensor, &whole),
-        .row_bytes = tensor->width << tensor->word_shift,
-        .rows = tensor->height,
-        .memory_row_stride = tensor->row_stride << tensor->word_shift,
-        .buffer_row_stride = tensor->row_stride << tensor->word_shift,
-        .planes = tensor->channels,
-        .memory_plane_stride = tensor->channel_stride << tensor->word_shift,
-        .buffer_plane_stride = tensor->channel_stride << tensor->word_shift,
-        .feature_words = tensor->channels * tensor->height * tensor->width,
-    };
-    push_load(guest, &transfer, CNNVP_BUFFER_INPUT, tensor->chip_half, CNNVP_BASE_LOAD, tensor->word_shift, 0);
+    cnnvp_load_block(guest, tensor, &whole, tensor);
 }
 
-void cnnvp_push_fill(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_transfer *zeros)
+void cnnvp_push_keep(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, uint32_t from, uint32_t rows)
 {
-    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_fill, CNNVP_BUFFER_INPUT | word_status(tensor->word_shift),
-                       bit(tensor->chip_half, CNNVP_BUFFER_INPUT), (uint32_t)tensor->zero, CNNVP_BASE_LOAD,
-                       registers(zeros), REGISTER_COUNT(*zeros));
-}
-
-void cnnvp_push_keep(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_transfer *kept)
-{
+    struct cnnvp_transfer kept = chip_rows(tensor, 0, tensor->row_stride, rows);
+    kept.memory_addr = kept.buffer_addr + from * kept.buffer_row_stride;
+    kept.memory_row_stride = kept.buffer_row_stride;
+    kept.memory_plane_stride = kept.buffer_plane_stride;
     const uint32_t status = (uint32_t)CNNVP_BUFFER_INPUT << CNNVP_STATUS_move_buffer |
                             (uint32_t)CNNVP_BUFFER_INPUT << CNNVP_STATUS_move_source | word_status(tensor->word_shift);
     cnnvp_element_tile(&guest->element, CNNVP_OPCODE_move, status, bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0,
-                       CNNVP_BASE_STORE, registers(kept), REGISTER_COUNT(*kept));
+                       CNNVP_BASE_STORE, registers(&kept), REGISTER_COUNT(kept));
 }
 
 void cnnvp_push_live(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, uint32_t feature_words, uint32_t at)
 {
-    const struct cnnvp_transfer frame = {
-        .buffer_addr = tensor->chip_address,
-        .row_bytes = tensor->row_stride << tensor->word_shift,
-        .rows = tensor->border_top + tensor->height + tensor->border_bottom,
-        .buffer_row_stride = tensor->row_stride << tensor->word_shift,
-        .planes = tensor->channels,
-        .buffer_plane_stride = tensor->channel_stride << tensor->word_shift,
-        .feature_words = feature_words,
-    };
+    struct cnnvp_transfer frame = chip_rows(tensor, 0, tensor->row_stride, frame_rows(tensor));
+    frame.feature_words = feature_words;
     cnnvp_element_tile(&guest->element, CNNVP_OPCODE_live, CNNVP_BUFFER_INPUT | word_status(tensor->word_shift),
                        bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0, at, registers(&frame), REGISTER_COUNT(frame));
 }
@@ -350,8 +348,8 @@ static inline uint32_t load_passing(struct cnnvp_guest *guest, const struct cnnv
     const uint32_t half = guest->next_weight = cnnvp_next_half(guest->next_weight, guest->binary->weight_halves);
     guest->weight[half].valid = 1;
     guest->weight[half].address = memory;
-    if (!guest->in_chain)
-        guest->chain_weights = 0; /* the tile may overwrite weight tiles of a chain or group */
+    if (!guest->in_group)
+        guest->group_weights = 0; /* the tile may overwrite weight tiles of a group */
     if (!is_ready(guest, CNNVP_BUFFER_WEIGHT, half))
         return load_words(guest, weight_tile, memory, half, 0, word_shift);
     /* If the weight tile before had as many bytes, only the addresses differ. */
@@ -371,11 +369,11 @@ uint32_t cnnvp_load_weight_tile(struct cnnvp_guest *guest, uint32_t number, uint
     if (weight_tile->stays == CNNVP_WEIGHT_TILE_PASSES)
         return load_passing(guest, weight_tile, weight_tile->address, WEIGHT_TILE_SHIFT);
     *address = weight_tile->chip_address;
-    if (number < guest->chain_loaded)
+    if (number < guest->group_loaded)
         return weight_tile->chip_half;
-    guest->chain_loaded = number + 1u;
-    if (!guest->in_chain)
-        guest->chain_weights = 0;
+    guest->group_loaded = number + 1u;
+    if (!guest->in_group)
+        guest->group_weights = 0;
     return load_words(guest, weight_tile, weight_tile->address, weight_tile->chip_half, weight_tile->chip_address,
                       WEIGHT_TILE_SHIFT);
 }

@@ -99,11 +99,13 @@ void cnnvp_load_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_tensor
 /* Zeroes a tensor's place on chip, frame included; does nothing if it has no frame. */
 void cnnvp_fill_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor);
 
-/* Zeroes words in the half of a tensor. Ignores the memory side of the transfer. */
-void cnnvp_push_fill(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_transfer *zeros);
+/* Zeroes words in each channel of a tensor's place on chip: `words` words of each of `rows` rows, from word `first` on.
+ */
+void cnnvp_push_fill(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, uint32_t first, uint32_t words,
+                     uint32_t rows);
 
-/* Copies words to another place in the same half. The memory side of the transfer is the source. */
-void cnnvp_push_keep(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_transfer *kept);
+/* Copies `rows` rows of a tensor's place on chip, from row `from` on, to its start. */
+void cnnvp_push_keep(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, uint32_t from, uint32_t rows);
 
 /* Records that `feature_words` values at a tensor's place on chip are live from here on. The descriptor lies at
  * register `at`. */

@@ -70,7 +70,7 @@ int cnnvp_runtime_run(struct cnnvp_runtime_binary *binary, const int16_t *input,
     const struct cnnvp_binary *network = &results->binary;
     if (network->magic != CNNVP_BINARY_MAGIC || network->version != CNNVP_BINARY_VERSION)
         return CNNVP_RUNTIME_NO_BINARY;
-    if (network->chains != 0 && network->scheduler != 0 && binary->collected == NULL)
+    if (network->scheduler != 0 && binary->collected == NULL)
         return CNNVP_RUNTIME_NO_ROOM;
     *guest = (struct cnnvp_guest){.machine = &binary->machine, .collected = binary->collected};
     const uint32_t element = cnnvp_inference_take(guest, network);

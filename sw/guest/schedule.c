@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The layer schedule: cuts layers into steps, and calls chains and fused groups in their place; see schedule.h. */
+/* The layer schedule: cuts layers into steps, and calls groups in their place; see schedule.h. */
 #include "schedule.h"
 
 #include "depth.h"
@@ -127,10 +127,17 @@ static const struct cnnvp_binary_layer *layer_table(const struct cnnvp_guest *gu
     return cnnvp_memory(guest->machine, guest->binary->layers);
 }
 
-static uint32_t first_of_chain(const struct cnnvp_guest *guest, uint32_t chain)
+int cnnvp_schedule_begin_group(struct cnnvp_guest *guest, const struct cnnvp_binary_group *group, uint32_t number)
 {
-    const struct cnnvp_binary_chain *chains = cnnvp_memory(guest->machine, guest->binary->chains);
-    return chains[chain - 1u].first_layer;
+    const uint32_t wanted = group->resident != 0 ? number : 0;
+    const int anew = wanted != 0 && guest->group_weights != wanted;
+    guest->in_group = 1;
+    guest->group_weights = wanted;
+    if (!anew)
+        return 0;
+    guest->group_loaded = 0;
+    cnnvp_forget_weights(guest);
+    return 1;
 }
 
 void cnnvp_schedule_divide(struct cnnvp_guest *guest, uint32_t layer)
@@ -158,27 +165,36 @@ void cnnvp_schedule_layers(struct cnnvp_guest *guest)
         cnnvp_load_chip_tensor(guest, &guest->binary->input);
     }
     for (uint32_t i = 0; i < guest->binary->layer_count; ++i) {
-        const uint32_t chain = layers[i].plan.chain;
         const uint32_t group = layers[i].plan.group;
         if (guest->binary->scratchpad != 0)
             cnnvp_schedule_divide(guest, i);
-        if (group != 0)
-            i += cnnvp_fused(guest, group) - 1u;
-        else if (chain == 0)
+        if (group == 0)
             run_layer(guest, &layers[i]);
-        else if (first_of_chain(guest, chain) == i)
-            cnnvp_depth_first(guest, chain);
+        else if (!layers[i].plan.depth_first)
+            i += cnnvp_fused(guest, group) - 1u;
+        else if (cnnvp_schedule_group(guest, group)->first_layer == i)
+            cnnvp_depth_first(guest, group);
+    }
+}
+
+void cnnvp_schedule_load_staying(struct cnnvp_guest *guest, const struct cnnvp_layer *layer)
+{
+    uint32_t address;
+    for (uint32_t weight_tile = layer->first_weight_tile;
+         weight_tile < layer->first_weight_tile + layer->weight_tile_count; ++weight_tile)
+        if (guest->weight_tiles[weight_tile].stays)
+            (void)cnnvp_load_weight_tile(guest, weight_tile, &address);
+}
+
+void cnnvp_schedule_load(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layers, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; ++i) {
+        cnnvp_element_layer(&guest->element, layers[i].plan.tag);
+        cnnvp_schedule_load_staying(guest, &layers[i].plan);
     }
 }
 
 void cnnvp_schedule_preload(struct cnnvp_guest *guest)
 {
-    const struct cnnvp_binary_layer *layers = layer_table(guest);
-    for (uint32_t i = 0; i < guest->binary->layer_count; ++i) {
-        cnnvp_element_layer(&guest->element, layers[i].plan.tag);
-        for (uint32_t weight_tile = 0; weight_tile < layers[i].plan.weight_tile_count; ++weight_tile) {
-            uint32_t address;
-            (void)cnnvp_load_weight_tile(guest, layers[i].plan.first_weight_tile + weight_tile, &address);
-        }
-    }
+    cnnvp_schedule_load(guest, layer_table(guest), guest->binary->layer_count);
 }

@@ -24,6 +24,19 @@ void cnnvp_schedule_box(struct cnnvp_guest *guest, const struct cnnvp_layer *lay
 /* Records `words` live values of a tensor on chip, to be pushed once the layer's steps are done. At most three per
  * layer. The tensor must live until then. */
 void cnnvp_schedule_note(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, uint32_t words);
+/* Loads a layer's weight tiles that stay, if they are not loaded yet. */
+void cnnvp_schedule_load_staying(struct cnnvp_guest *guest, const struct cnnvp_layer *layer);
+/* The same for layers one after the other. */
+void cnnvp_schedule_load(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *layers, uint32_t count);
+/* The group with this number. */
+static inline const struct cnnvp_binary_group *cnnvp_schedule_group(const struct cnnvp_guest *guest, uint32_t number)
+{
+    const struct cnnvp_binary_group *groups = cnnvp_memory(guest->machine, guest->binary->groups);
+    return &groups[number - 1u];
+}
+/* Begins a group, which ends with in_group 0. Its weight tiles that stay are loaded when a layer first needs them, and
+ * again after others have used the weight buffer. Returns 1 if none of them is loaded. */
+int cnnvp_schedule_begin_group(struct cnnvp_guest *guest, const struct cnnvp_binary_group *group, uint32_t number);
 /* Finishes the steps that were begun: flushes epilogues, then pushes the recorded live values. */
 void cnnvp_schedule_settle(struct cnnvp_guest *guest);
 

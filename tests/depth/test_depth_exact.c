@@ -75,11 +75,11 @@ static size_t compare_tensor(const struct cnnvp_tensor *tensor, uint32_t image, 
 /* The layer's results stay on chip: no chain ends with it. */
 static int stays(const struct cnnvp_binary *binary, const struct cnnvp_binary_layer *layer, const uint8_t *memory)
 {
-    if (layer->plan.chain == 0)
+    if (layer->plan.group == 0)
         return 0;
-    const struct cnnvp_binary_chain *chains =
-        (const struct cnnvp_binary_chain *)(const void *)(memory + (binary->chains - CNNVP_MEMORY_BASE));
-    return chains[layer->plan.chain - 1u].out.address != layer->plan.out.address;
+    const struct cnnvp_binary_group *groups =
+        (const struct cnnvp_binary_group *)(const void *)(memory + (binary->groups - CNNVP_MEMORY_BASE));
+    return groups[layer->plan.group - 1u].last_layer + 1u != layer->plan.tag;
 }
 
 static void compare(const uint8_t *left, const uint8_t *right)
@@ -88,7 +88,7 @@ static void compare(const uint8_t *left, const uint8_t *right)
         (const struct cnnvp_binary *)(const void *)(left + (CNNVP_BINARY_ADDRESS - CNNVP_MEMORY_BASE));
     const struct cnnvp_binary_layer *layers =
         (const struct cnnvp_binary_layer *)(const void *)(left + (binary->layers - CNNVP_MEMORY_BASE));
-    assert_true(binary->chains != 0);
+    assert_true(binary->groups != 0);
     for (uint32_t i = 0; i < binary->layer_count; ++i) {
         const struct cnnvp_tensor *out = &layers[i].plan.out;
         for (uint32_t n = 0; n < (out->image_stride != 0 ? binary->images : 1u) && !stays(binary, &layers[i], left);

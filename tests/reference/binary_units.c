@@ -27,10 +27,10 @@ uint32_t test_binary_to_vector(uint8_t *memory, uint32_t windows)
 {
     const struct cnnvp_binary *binary = at(memory, CNNVP_BINARY_ADDRESS);
     struct cnnvp_binary_layer *layers = at(memory, binary->layers);
-    const struct cnnvp_binary_chain *chains = at(memory, binary->chains);
+    const struct cnnvp_binary_group *groups = at(memory, binary->groups);
     for (uint32_t i = 0; i < binary->layer_count; ++i)
-        if (layers[i].plan.chain != 0 && chains[layers[i].plan.chain - 1u].first_layer == i)
-            (void)move(at(memory, chains[layers[i].plan.chain - 1u].layers),
-                       chains[layers[i].plan.chain - 1u].layer_count, windows);
+        if (layers[i].plan.depth_first && groups[layers[i].plan.group - 1u].first_layer == i)
+            (void)move(at(memory, groups[layers[i].plan.group - 1u].members),
+                       groups[layers[i].plan.group - 1u].layer_count, windows);
     return move(layers, binary->layer_count, windows);
 }

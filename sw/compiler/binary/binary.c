@@ -14,8 +14,8 @@
 
 void cnnvp_binary_clear(struct cnnvp_build *build)
 {
-    for (size_t g = 0; build->fused != NULL && g < build->fused->count; ++g)
-        cnnvp_plan_group_clear(&build->fused->groups[g]);
+    for (size_t g = 0; build->groups != NULL && build->groups->plans != NULL && g < build->groups->count; ++g)
+        cnnvp_plan_group_clear(&build->groups->plans[g]);
     free(build->weight_tiles.all);
     cnnvp_arena_free(&build->arena);
     memset(build, 0, sizeof *build);
@@ -167,12 +167,11 @@ static cnnvp_result plan_layers(const struct cnnvp_graph *graph, const struct cn
     build->shortage = (struct cnnvp_shortage){.layers = 0};
     for (size_t i = 0; i < graph->layer_count; ++i) {
         struct cnnvp_layer *layer = &build->layers[i];
-        const int together = layer->chain != 0 || layer->group != 0; /* planned with its chain or group */
         if (options->on_chip) {
             CNNVP_TRY(cnnvp_plan_whole(layer, graph->layers[i].name, &target->limits, error));
-        } else if (!together && options->planned != NULL) {
+        } else if (layer->group == 0 && options->planned != NULL) { /* others are planned with their groups */
             cnnvp_plan_cut_layer(layer, cnnvp_plan_cut_of(&options->planned[i]));
-        } else if (!together) {
+        } else if (layer->group == 0) {
             CNNVP_TRY(plan_layer(graph, target, plan, i, build, error));
         }
         CNNVP_TRY_MEMORY(add_weight_tiles(layer, &build->weight_tiles) == CNNVP_DONE, error);
@@ -348,10 +347,9 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
         CNNVP_TRY(cnnvp_fused_plan(graph, target, plan, build, error));
     CNNVP_TRY(plan_layers(graph, target, options, plan, build, error));
     CNNVP_TRY(cnnvp_binary_divide(graph, target, build, error));
-    if (build->depth != NULL)
-        CNNVP_TRY(cnnvp_depth_place_weights(target, build, error));
-    if (build->fused != NULL)
-        CNNVP_TRY(cnnvp_fused_place_weights(target, build, error));
+    for (size_t g = 0; build->groups != NULL && g < build->groups->count; ++g)
+        CNNVP_TRY(build->groups->levels != NULL ? cnnvp_depth_place_weights(target, build, g, error)
+                                                : cnnvp_fused_place_weights(target, build, g, error));
     const uint64_t at = cnnvp_binary_place_tables(build);
     build->table_bytes = (size_t)(at - cnnvp_binary_begin(build));
     build->end = build->weight_tile_end = place_weight_tiles(&build->weight_tiles, 0, at);
@@ -399,7 +397,7 @@ cnnvp_result cnnvp_binary_build(const struct cnnvp_graph *graph, const struct cn
         .plic = target->plic,
         .element_irq = target->accelerators[0].element_irq,
         .scratchpad = target->accelerators[0].scratchpad,
-        .scheduler = target->accelerators[0].scheduler,
+        .scheduler = options->block != 0 ? target->accelerators[0].scheduler : 0,
         .scheduler_irq = target->accelerators[0].scheduler_irq,
         .input_halves = target->limits.input_halves,
         .weight_halves = target->limits.weight_halves,
@@ -476,10 +474,18 @@ uint64_t cnnvp_binary_end(const struct cnnvp_build *build)
     return header->list != 0 ? (uint64_t)header->list + header->list_bytes : build->end;
 }
 
-struct cnnvp_weight_tile_place cnnvp_weight_tile_place_of(const struct cnnvp_build *build, uint32_t number)
+int cnnvp_binary_is_inside(const struct cnnvp_graph *graph, const struct cnnvp_build *build, int32_t tensor)
 {
-    return (struct cnnvp_weight_tile_place){
-        build->weight_tiles.all[number].address, build->weight_tiles.all[number].bytes};
+    const int32_t base = cnnvp_graph_base(graph, tensor);
+    uint32_t group = 0;
+    int inside = 0;
+    for (size_t i = 0; build->groups != NULL && i < graph->layer_count; ++i) {
+        const int32_t made = cnnvp_graph_base(graph, graph->layers[i].out);
+        group = group == 0 && made == base ? build->layers[i].group : group;
+        if (group != 0 && build->layers[i].group == group)
+            inside = made != base; /* the group's last layer decides */
+    }
+    return inside;
 }
 
 void cnnvp_binary_add_weights(const struct cnnvp_build *build, const struct cnnvp_layer *layer, uint64_t *bytes,

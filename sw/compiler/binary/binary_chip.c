@@ -90,22 +90,34 @@ static struct cnnvp_life *life_of(const struct cnnvp_residents *residents, int32
     return NULL;
 }
 
-/* A group runs tile by tile, so tensors that its layers make or read live from its first layer to its last one. */
-static void widen(const struct lives *lives, struct cnnvp_life *life)
+/* A group runs tile by tile, so tensors that its layers make or read live from its first layer to its last one. One
+ * that it both makes and reads has no other place than the group's slot. */
+static cnnvp_result widen(const struct lives *lives, struct cnnvp_life *life, struct cnnvp_error *error)
 {
+    const struct cnnvp_graph *graph = lives->graph;
+    const int is_made = cnnvp_graph_base(graph, graph->layers[life->first].out) == life->tensor;
     life->place.begin = life->first;
     life->place.end = life->last;
     for (size_t i = 0; lives->plan != NULL && i < lives->plan->run_count; ++i) {
         const struct cnnvp_plan_run *run = &lives->plan->runs[i];
-        if (run->first <= life->first && life->first < run->first + run->count)
+        const size_t last = run->first + run->count - 1;
+        if (run->first <= life->first && life->first <= last) {
+            if (is_made && cnnvp_graph_base(graph, graph->layers[last].out) != life->tensor)
+                return cnnvp_config_error(
+                    error, lives->plan->on_chip_places[life->tensor],
+                    "tensor \"%s\" is made and read within a group, tile by tile: leave it out, or end "
+                    "the group with the layer that makes it",
+                    graph->tensors[life->tensor].name);
             life->place.begin = run->first;
-        if (run->first <= life->last && life->last < run->first + run->count)
-            life->place.end = run->first + run->count - 1;
+        }
+        if (run->first <= life->last && life->last <= last)
+            life->place.end = last;
     }
+    return CNNVP_DONE;
 }
 
 /* Finds the lives of all tensors that stay, in the order in which the tensors are made. */
-static void find_lives(const struct lives *lives, const struct cnnvp_build *build)
+static cnnvp_result find_lives(const struct lives *lives, const struct cnnvp_build *build, struct cnnvp_error *error)
 {
     const struct cnnvp_graph *graph = lives->graph;
     const int32_t input = cnnvp_graph_base(graph, graph->input);
@@ -120,8 +132,9 @@ static void find_lives(const struct lives *lives, const struct cnnvp_build *buil
         for (size_t reader = 0; reader < graph->layer_count; ++reader)
             if (cnnvp_graph_reads(graph, &graph->layers[reader], made))
                 life->last = reader;
-        widen(lives, life);
+        CNNVP_TRY(widen(lives, life, error));
     }
+    return CNNVP_DONE;
 }
 
 /* Finds the tensors that have to lie in one half: both operands of each addition. A tensor that is added to two others
@@ -192,7 +205,7 @@ cnnvp_result cnnvp_binary_place_residents(const struct cnnvp_graph *graph, const
     CNNVP_TRY_MEMORY(lives.of != NULL && lives.of->all != NULL, error);
     struct cnnvp_scratchpad *pad = &lives.of->pad;
     *pad = (struct cnnvp_scratchpad){.halves = target->limits.input_halves, .room = {room, room}, .from_top = 1};
-    find_lives(&lives, build);
+    CNNVP_TRY(find_lives(&lives, build, error));
     tie_operands(&lives);
     for (size_t i = 0; i < lives.of->count; ++i) {
         struct cnnvp_life *life = &lives.of->all[i];

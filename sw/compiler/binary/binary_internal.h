@@ -4,6 +4,7 @@
 
 #include "binary.h"
 #include "binary/network_binary.h"
+#include "group.h"
 
 /* binary_layer.c: describes a layer, without its tiles and number formats. */
 void cnnvp_binary_describe_layer(const struct cnnvp_graph *graph, size_t index,
@@ -75,23 +76,37 @@ CNNVP_MUST_USE cnnvp_result cnnvp_binary_divide(const struct cnnvp_graph *graph,
 CNNVP_MUST_USE cnnvp_result cnnvp_binary_divide_trials(
     const struct cnnvp_build *build, const struct cnnvp_binary_trial *all, size_t count, struct cnnvp_build *trials);
 
-/* ---- depth first ---- */
+/* ---- groups ---- */
 
-/* The chains of the binary. Levels and layers lie in the order of the chains. */
-struct cnnvp_depth {
-    struct cnnvp_binary_chain *chains;
-    const char **issue_reasons; /* of each chain: why the guest or the scheduler issues it; static texts */
+/* The groups of a build, all fused ones or all depth-first chains. Members, levels and reaches of all groups lie in the
+ * groups' order. */
+struct cnnvp_groups {
+    struct cnnvp_binary_group *table;
+    size_t count;
+    size_t member_count;
+    /* of fused groups */
+    struct cnnvp_plan_group *plans;
+    struct cnnvp_binary_member *members;
+    struct cnnvp_group_reach *reaches; /* of each group: rows, then columns */
+    size_t reach_count;
+    /* of chains */
+    struct cnnvp_binary_layer *layers; /* the members: their maps are blocks */
+    size_t *sources;                   /* of each member: its number in the graph */
+    struct cnnvp_binary_level *levels; /* NULL: there are no chains */
+    uint32_t *orders;                  /* words of all order tables */
+    size_t order_count;
     uint64_t *streams;          /* of each chain: bytes from address 0 of each half of the weight buffer for weight
                                    tiles that do not stay */
-    struct cnnvp_binary_level *levels;
-    struct cnnvp_binary_layer *layers; /* their maps are blocks */
-    size_t *sources;                   /* of each of these layers: its number in the graph */
-    uint32_t *orders;                  /* words of all order tables */
-    size_t chain_count;
-    size_t level_count;
-    size_t layer_count;
-    size_t order_count;
+    const char **issue_reasons; /* of each chain: why the guest or the scheduler issues it; static texts */
 };
+
+/* Levels of all chains. */
+static inline size_t cnnvp_depth_levels(const struct cnnvp_groups *groups)
+{
+    return groups->levels != NULL ? groups->member_count + groups->count : 0;
+}
+
+/* ---- depth first ---- */
 
 /*
  * Makes the chains of the binary from the marks in the graph: slots in the input buffer for all blocks, and tiles for
@@ -103,12 +118,12 @@ CNNVP_MUST_USE cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, c
                                               const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                                               struct cnnvp_error *error);
 
-/* Places the weights of chains that stay in the weight buffer. The weight tile table is complete. */
+/* Places the weights of a chain that stay in the weight buffer. The weight tile table is complete. */
 CNNVP_MUST_USE cnnvp_result cnnvp_depth_place_weights(const struct cnnvp_target *target, struct cnnvp_build *build,
-                                                      struct cnnvp_error *error);
+                                                      size_t number, struct cnnvp_error *error);
 
-/* Completes the chains' layers, whose maps are blocks, and the maps at both ends. Tensors have their addresses. */
-void cnnvp_depth_complete(const struct cnnvp_graph *graph, struct cnnvp_build *build);
+/* Completes the chains' layers, whose maps are blocks. Tensors have their addresses. */
+void cnnvp_depth_complete(struct cnnvp_build *build);
 
 /* Interface between depth_place.c and depth_weights.c. */
 
@@ -121,8 +136,7 @@ struct cnnvp_depth_row {
     size_t count;
     size_t *sequence;           /* order in which slots are placed */
     struct cnnvp_place *places; /* of each level's slot */
-    int order_table;
-    enum cnnvp_issue issue;
+    const struct cnnvp_binary_options *options;
 };
 
 /* The layer with one block as its map. */
@@ -132,8 +146,7 @@ struct cnnvp_layer cnnvp_depth_block_layer(const struct cnnvp_depth_row *row, si
  * input channels if possible, since partial sums need room and time. Returns 0 if none fit. */
 int cnnvp_depth_choose_tiles(const struct cnnvp_depth_row *row, uint64_t weight_bytes, struct cnnvp_layer *layer);
 
-/* Chooses which of a chain's weights stay on chip, and sets its layers' tiles accordingly. *stream: bytes from address
- * 0 of each half of the weight buffer for weights that do not stay. */
-CNNVP_MUST_USE cnnvp_result cnnvp_depth_choose_weights(
-    const struct cnnvp_depth_row *row, const struct cnnvp_binary_level *levels, const size_t *layers,
-    struct cnnvp_binary_chain *chain, uint64_t *stream, const char **reason, struct cnnvp_error *error);
+/* Chooses which of the weights of chain `number`, whose members begin with `first`, stay on chip, and sets its layers'
+ * tiles accordingly. */
+CNNVP_MUST_USE cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row, size_t number, size_t first,
+                                                       struct cnnvp_error *error);

@@ -12,10 +12,9 @@
 #include <string.h>
 
 #include "binary_internal.h"
-#include "group_build.h"
 
 /* In the order of their addresses. */
-enum { HEADER, LAYERS, WEIGHT_TILES, REGIONS, CHAINS, LEVELS, CHAIN_LAYERS, ORDERS, GROUPS, MEMBERS, REACHES, TABLES };
+enum { HEADER, LAYERS, WEIGHT_TILES, REGIONS, GROUPS, LEVELS, MEMBERS, ORDERS, REACHES, TABLES };
 
 struct table {
     const void *data;
@@ -23,27 +22,25 @@ struct table {
     int own; /* 1: each accelerator has one */
 };
 
-static const struct cnnvp_depth no_depth;
-static const struct cnnvp_fused no_fused;
+static const struct cnnvp_groups no_groups;
 
 static void find_tables(const struct cnnvp_build *build, struct table tables[TABLES])
 {
-    const struct cnnvp_depth *depth = build->depth != NULL ? build->depth : &no_depth;
-    const struct cnnvp_fused *fused = build->fused != NULL ? build->fused : &no_fused;
+    const struct cnnvp_groups *groups = build->groups != NULL ? build->groups : &no_groups;
     const struct table all[TABLES] = {
         [HEADER] = {build->header, 1, sizeof *build->header, 1},
         [LAYERS] = {build->entries, build->header->layer_count, sizeof *build->entries, 1},
         [WEIGHT_TILES] = {build->weight_tiles.all, build->weight_tiles.count, sizeof *build->weight_tiles.all, 0},
         [REGIONS] = {build->regions, build->regions != NULL ? build->header->layer_count : 0, sizeof *build->regions,
                      0},
-        [CHAINS] = {depth->chains, depth->chain_count, sizeof *depth->chains, 1},
-        [LEVELS] = {depth->levels, depth->level_count, sizeof *depth->levels, 0},
-        [CHAIN_LAYERS] = {depth->layers, depth->layer_count, sizeof *depth->layers, 1},
-        [ORDERS] = {depth->orders, depth->order_count, sizeof *depth->orders, 0},
-        [GROUPS] = {fused->table, fused->count, sizeof *fused->table, 1},
-        [MEMBERS] = {fused->members, fused->member_count, sizeof *fused->members, 1},
-        [REACHES] = {fused->reaches, fused->reach_count, sizeof *fused->reaches, 0}};
+        [GROUPS] = {groups->table, groups->count, sizeof *groups->table, 1},
+        [LEVELS] = {groups->levels, cnnvp_depth_levels(groups), sizeof *groups->levels, 0},
+        [MEMBERS] = {groups->members, groups->member_count, sizeof *groups->members, 1},
+        [ORDERS] = {groups->orders, groups->order_count, sizeof *groups->orders, 0},
+        [REACHES] = {groups->reaches, groups->reach_count, sizeof *groups->reaches, 0}};
     memcpy(tables, all, sizeof all);
+    if (groups->levels != NULL)
+        tables[MEMBERS] = (struct table){groups->layers, groups->member_count, sizeof *groups->layers, 1};
 }
 
 /* ---- places ---- */
@@ -72,32 +69,30 @@ static void find_addresses(const struct cnnvp_build *build, uint32_t accelerator
                   addresses);
 }
 
-static void refer_to_chains(struct cnnvp_depth *depth, const uint64_t addresses[TABLES])
+static size_t member_bytes(const struct cnnvp_groups *groups)
 {
-    size_t layer = 0, level = 0, word = 0;
-    for (size_t c = 0; c < depth->chain_count; ++c) {
-        depth->chains[c].layers = (uint32_t)(addresses[CHAIN_LAYERS] + layer * sizeof *depth->layers);
-        depth->chains[c].levels = (uint32_t)(addresses[LEVELS] + level * sizeof *depth->levels);
-        layer += depth->chains[c].layer_count;
-        level += depth->chains[c].layer_count + 1u;
-    }
-    for (size_t i = 0; i < depth->level_count && depth->orders != NULL; ++i) {
-        depth->levels[i].order = (uint32_t)(addresses[ORDERS] + word * sizeof *depth->orders);
-        word += (size_t)1 << (depth->levels[i].bits_x + depth->levels[i].bits_y);
-    }
+    return groups->levels != NULL ? sizeof *groups->layers : sizeof *groups->members;
 }
 
-static void refer_to_groups(struct cnnvp_fused *fused, const uint64_t addresses[TABLES])
+static void refer_to_groups(struct cnnvp_groups *groups, const uint64_t addresses[TABLES])
 {
-    size_t member = 0, reach = 0;
-    for (size_t g = 0; g < fused->count; ++g) {
-        struct cnnvp_binary_group *group = &fused->table[g];
-        group->members = (uint32_t)(addresses[MEMBERS] + member * sizeof *fused->members);
-        group->rows = (uint32_t)(addresses[REACHES] + reach * sizeof *fused->reaches);
-        reach += (size_t)group->tile_rows * group->layer_count;
-        group->columns = (uint32_t)(addresses[REACHES] + reach * sizeof *fused->reaches);
-        reach += (size_t)group->tile_columns * group->layer_count;
+    size_t member = 0, reach = 0, word = 0;
+    for (size_t g = 0; g < groups->count; ++g) {
+        struct cnnvp_binary_group *group = &groups->table[g];
+        group->members = (uint32_t)(addresses[MEMBERS] + member * member_bytes(groups));
+        if (groups->levels != NULL) {
+            group->levels = (uint32_t)(addresses[LEVELS] + (member + g) * sizeof *groups->levels);
+        } else {
+            group->rows = (uint32_t)(addresses[REACHES] + reach * sizeof *groups->reaches);
+            reach += (size_t)group->tile_rows * group->layer_count;
+            group->columns = (uint32_t)(addresses[REACHES] + reach * sizeof *groups->reaches);
+            reach += (size_t)group->tile_columns * group->layer_count;
+        }
         member += group->layer_count;
+    }
+    for (size_t i = 0; i < cnnvp_depth_levels(groups) && groups->orders != NULL; ++i) {
+        groups->levels[i].order = (uint32_t)(addresses[ORDERS] + word * sizeof *groups->orders);
+        word += (size_t)1 << (groups->levels[i].bits_x + groups->levels[i].bits_y);
     }
 }
 
@@ -114,13 +109,9 @@ uint64_t cnnvp_binary_place_tables(struct cnnvp_build *build)
     build->header->weight_tiles = (uint32_t)addresses[WEIGHT_TILES];
     if (build->regions != NULL)
         build->header->regions = (uint32_t)addresses[REGIONS];
-    if (build->depth != NULL) {
-        build->header->chains = (uint32_t)addresses[CHAINS];
-        refer_to_chains(build->depth, addresses);
-    }
-    if (build->fused != NULL) {
+    if (build->groups != NULL) {
         build->header->groups = (uint32_t)addresses[GROUPS];
-        refer_to_groups(build->fused, addresses);
+        refer_to_groups(build->groups, addresses);
     }
     if (shares->count == 1)
         return end;
@@ -157,10 +148,7 @@ static void share_tables(const struct cnnvp_build *build, uint32_t accelerator, 
     uint64_t first[TABLES];
     struct cnnvp_binary *header = place_of(build, binary, addresses[HEADER]);
     struct cnnvp_binary_layer *layers = place_of(build, binary, addresses[LAYERS]);
-    struct cnnvp_binary_layer *chain_layers = place_of(build, binary, addresses[CHAIN_LAYERS]);
-    struct cnnvp_binary_chain *chains = place_of(build, binary, addresses[CHAINS]);
     struct cnnvp_binary_group *groups = place_of(build, binary, addresses[GROUPS]);
-    struct cnnvp_binary_member *members = place_of(build, binary, addresses[MEMBERS]);
     find_tables(build, tables);
     find_addresses(build, 0, first);
     if (accelerator * header->batch >= header->images) /* this accelerator has no images */
@@ -168,26 +156,18 @@ static void share_tables(const struct cnnvp_build *build, uint32_t accelerator, 
     header->element = build->shares.all[accelerator].element;
     header->element_irq = build->shares.all[accelerator].element_irq;
     header->scratchpad = build->shares.all[accelerator].scratchpad;
-    header->scheduler = build->shares.all[accelerator].scheduler;
+    header->scheduler = header->scheduler != 0 ? build->shares.all[accelerator].scheduler : 0;
     header->scheduler_irq = build->shares.all[accelerator].scheduler_irq;
     header->list += accelerator * header->list_bytes;
     header->layers = (uint32_t)addresses[LAYERS];
-    header->chains = tables[CHAINS].count != 0 ? (uint32_t)addresses[CHAINS] : header->chains;
     header->groups = tables[GROUPS].count != 0 ? (uint32_t)addresses[GROUPS] : header->groups;
     share_tensor(build, accelerator, &header->input);
     for (size_t i = 0; i < tables[LAYERS].count; ++i)
         share_layer(build, accelerator, &layers[i]);
-    for (size_t i = 0; i < tables[CHAIN_LAYERS].count; ++i)
-        share_layer(build, accelerator, &chain_layers[i]);
-    for (size_t i = 0; i < tables[CHAINS].count; ++i) {
-        chains[i].layers += (uint32_t)(addresses[CHAIN_LAYERS] - first[CHAIN_LAYERS]);
-        share_tensor(build, accelerator, &chains[i].in);
-        share_tensor(build, accelerator, &chains[i].out);
-    }
     for (size_t i = 0; i < tables[GROUPS].count; ++i)
         groups[i].members += (uint32_t)(addresses[MEMBERS] - first[MEMBERS]);
-    for (size_t i = 0; i < tables[MEMBERS].count; ++i)
-        share_layer(build, accelerator, &members[i].layer);
+    for (size_t i = 0; i < tables[MEMBERS].count; ++i) /* each begins with its layer */
+        share_layer(build, accelerator, place_of(build, binary, addresses[MEMBERS] + i * tables[MEMBERS].size));
 }
 
 void cnnvp_binary_write_tables(const struct cnnvp_build *build, uint8_t *binary)
@@ -218,8 +198,8 @@ void cnnvp_binary_write_tables(const struct cnnvp_build *build, uint8_t *binary)
 /* ---- which tables are read in which step ---- */
 
 /*
- * A step is a layer, a fused group or a depth-first chain. A layer needs its entry and those of its weight tiles;
- * groups and chains also need their own tables. The tables that a step needs most come first.
+ * A step is a layer or a group. A layer needs its entry and those of its weight tiles; groups also need their own
+ * tables. The tables that a step needs most come first.
  */
 
 /* The current step of an accelerator. */
@@ -247,59 +227,39 @@ static cnnvp_result list_entries(const struct listing *listing, size_t table, si
     return list(listing, listing->addresses[table] + first * tables[table].size, count * tables[table].size);
 }
 
-static cnnvp_result list_weight_tiles(const struct listing *listing, const struct cnnvp_binary_layer *layer)
+static cnnvp_result list_weight_tiles(const struct listing *listing, const struct cnnvp_layer *layer)
 {
-    return list(
-        listing,
-        listing->build->header->weight_tiles + layer->plan.first_weight_tile * sizeof *listing->build->weight_tiles.all,
-        layer->plan.weight_tile_count * sizeof *listing->build->weight_tiles.all);
+    const size_t size = sizeof *listing->build->weight_tiles.all;
+    return list(listing, listing->build->header->weight_tiles + layer->first_weight_tile * size,
+                layer->weight_tile_count * size);
 }
 
-static cnnvp_result list_group(const struct listing *listing, size_t number)
+static cnnvp_result list_levels(const struct listing *listing, const struct cnnvp_binary_level *levels, size_t count)
 {
-    const struct cnnvp_fused *fused = listing->build->fused;
-    const struct cnnvp_binary_group *group = &fused->table[number];
-    const size_t lines = group->layer_count * sizeof(struct cnnvp_group_reach);
-    const size_t first = (group->members - fused->table[0].members) / sizeof *fused->members;
-    CNNVP_TRY(list_entries(listing, GROUPS, number, 1));
-    CNNVP_TRY(list_entries(listing, MEMBERS, first, group->layer_count));
-    CNNVP_TRY(list(listing, group->rows, group->tile_rows * lines));
-    CNNVP_TRY(list(listing, group->columns, group->tile_columns * lines));
-    for (size_t i = 0; i < group->layer_count; ++i)
-        CNNVP_TRY(list_weight_tiles(listing, &fused->members[first + i].layer));
-    return CNNVP_DONE;
-}
-
-static cnnvp_result list_chain(const struct listing *listing, size_t number)
-{
-    const struct cnnvp_depth *depth = listing->build->depth;
-    const struct cnnvp_binary_chain *chain = &depth->chains[number];
-    const size_t first = (chain->layers - depth->chains[0].layers) / sizeof *depth->layers;
-    const struct cnnvp_binary_level *levels = &depth->levels[first + number];
-    CNNVP_TRY(list_entries(listing, CHAINS, number, 1));
-    CNNVP_TRY(list(listing, chain->levels, (chain->layer_count + 1u) * sizeof *levels));
-    CNNVP_TRY(list_entries(listing, CHAIN_LAYERS, first, chain->layer_count));
-    for (size_t i = 0; i < chain->layer_count; ++i)
-        CNNVP_TRY(list_weight_tiles(listing, &depth->layers[first + i]));
-    for (size_t i = 0; i <= chain->layer_count; ++i)
+    for (size_t i = 0; i < count; ++i)
         if (levels[i].order != 0)
             CNNVP_TRY(list(listing, levels[i].order, sizeof(uint32_t) << (levels[i].bits_x + levels[i].bits_y)));
     return CNNVP_DONE;
 }
 
-/* Lists the step that begins with the layer. *count: number of its layers; of those after the first one the schedule
- * may read the entries, so they come last. */
-static cnnvp_result list_step(const struct listing *listing, size_t layer, size_t *count)
+static cnnvp_result list_group(const struct listing *listing, size_t number)
 {
-    const struct cnnvp_binary_layer *entry = &listing->build->entries[layer];
-    *count = entry->plan.group != 0   ? listing->build->fused->table[entry->plan.group - 1u].layer_count
-             : entry->plan.chain != 0 ? listing->build->depth->chains[entry->plan.chain - 1u].layer_count
-                                      : 1;
-    CNNVP_TRY(list_entries(listing, LAYERS, layer, 1));
-    CNNVP_TRY(entry->plan.group != 0   ? list_group(listing, entry->plan.group - 1u)
-              : entry->plan.chain != 0 ? list_chain(listing, entry->plan.chain - 1u)
-                                       : list_weight_tiles(listing, entry));
-    return list_entries(listing, LAYERS, layer + 1u, *count - 1u);
+    const struct cnnvp_groups *groups = listing->build->groups;
+    const struct cnnvp_binary_group *group = &groups->table[number];
+    const size_t lines = group->layer_count * sizeof(struct cnnvp_group_reach);
+    const int is_chain = groups->levels != NULL;
+    const size_t first = (group->members - groups->table[0].members) / member_bytes(groups);
+    CNNVP_TRY(list_entries(listing, GROUPS, number, 1));
+    if (is_chain)
+        CNNVP_TRY(list(listing, group->levels, (group->layer_count + 1u) * sizeof *groups->levels));
+    CNNVP_TRY(list_entries(listing, MEMBERS, first, group->layer_count));
+    if (!is_chain) {
+        CNNVP_TRY(list(listing, group->rows, group->tile_rows * lines));
+        CNNVP_TRY(list(listing, group->columns, group->tile_columns * lines));
+    }
+    for (size_t i = first; i < first + group->layer_count; ++i)
+        CNNVP_TRY(list_weight_tiles(listing, is_chain ? &groups->layers[i].plan : &groups->members[i].layer.plan));
+    return is_chain ? list_levels(listing, &groups->levels[first + number], group->layer_count + 1u) : CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_binary_list_held(const struct cnnvp_build *build, cnnvp_binary_table_fn list_table, void *context)
@@ -322,8 +282,15 @@ cnnvp_result cnnvp_binary_list_steps(const struct cnnvp_build *build, cnnvp_bina
     for (uint32_t i = 0; i < build->shares.count; ++i) {
         struct listing listing = {.build = build, .list = list_table, .context = context, .accelerator = i};
         find_addresses(build, i, listing.addresses);
-        for (size_t layer = 0, count = 0; layer < build->header->layer_count; layer += count, ++listing.step)
-            CNNVP_TRY(list_step(&listing, layer, &count));
+        for (size_t layer = 0; layer < build->header->layer_count; ++layer) {
+            const struct cnnvp_layer *plan = &build->entries[layer].plan;
+            const size_t group = plan->group;
+            const int begins = group == 0 || build->groups->table[group - 1u].first_layer + 1u == plan->tag;
+            listing.step += layer != 0 && begins;
+            CNNVP_TRY(list_entries(&listing, LAYERS, layer, 1)); /* also those that the schedule skips */
+            if (begins)
+                CNNVP_TRY(group != 0 ? list_group(&listing, group - 1u) : list_weight_tiles(&listing, plan));
+        }
     }
     return CNNVP_DONE;
 }

@@ -70,20 +70,12 @@ static const char *why_not(const struct cnnvp_graph *graph, const struct cnnvp_g
  * memory. */
 static int32_t only_reader(const struct cnnvp_graph *graph, int32_t tensor)
 {
-    int32_t reader = CNNVP_GRAPH_NONE;
-    if (graph->tensors[tensor].base != CNNVP_GRAPH_NONE || cnnvp_graph_is_output(graph, tensor))
+    if (graph->tensors[tensor].base != CNNVP_GRAPH_NONE || cnnvp_graph_readers(graph, tensor) != 1)
         return CNNVP_GRAPH_NONE;
-    for (size_t i = 0; i < graph->layer_count; ++i) {
-        const struct cnnvp_graph_layer *layer = &graph->layers[i];
-        if (cnnvp_graph_base(graph, layer->in2) == tensor)
-            return CNNVP_GRAPH_NONE;
-        if (cnnvp_graph_base(graph, layer->in) != tensor)
-            continue;
-        if (reader != CNNVP_GRAPH_NONE || layer->in != tensor)
-            return CNNVP_GRAPH_NONE;
-        reader = (int32_t)i;
-    }
-    return reader;
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        if (graph->layers[i].in == tensor)
+            return (int32_t)i;
+    return CNNVP_GRAPH_NONE;
 }
 
 static cnnvp_result no_chain(const struct cnnvp_graph *graph, uint32_t block, struct cnnvp_error *error)
@@ -132,37 +124,28 @@ cnnvp_result cnnvp_depth_find(struct cnnvp_graph *graph, uint32_t block, struct 
 cnnvp_result cnnvp_binary_chains(const struct cnnvp_build *build, struct cnnvp_arena *arena,
                                  struct cnnvp_work_info *work, struct cnnvp_error *error)
 {
-    const struct cnnvp_depth *depth = build->depth;
-    if (depth == NULL)
+    const struct cnnvp_groups *groups = build->groups;
+    if (groups == NULL || groups->levels == NULL)
         return CNNVP_DONE;
-    struct cnnvp_chain_info *chains = cnnvp_arena_array(arena, depth->chain_count, sizeof *chains);
+    struct cnnvp_chain_info *chains = cnnvp_arena_array(arena, groups->count, sizeof *chains);
     CNNVP_TRY_MEMORY(chains != NULL, error);
     work->chains = chains;
-    work->chain_count = depth->chain_count;
-    for (size_t c = 0, first = 0; c < depth->chain_count; first += depth->chains[c++].layer_count) {
-        const size_t *layers = &depth->sources[first];
-        const struct cnnvp_binary_level *level = &depth->levels[first + c];
+    work->chain_count = groups->count;
+    for (size_t c = 0, first = 0; c < groups->count; first += groups->table[c++].layer_count) {
+        const struct cnnvp_binary_group *chain = &groups->table[c];
+        const size_t *layers = &groups->sources[first];
+        const struct cnnvp_binary_level *level = &groups->levels[first + c];
         struct cnnvp_chain_info *info = &chains[c];
         *info = (struct cnnvp_chain_info){
-            .first_layer = layers[0],
-            .last_layer = layers[depth->chains[c].layer_count - 1],
-            .layer_count = depth->chains[c].layer_count,
-            .scheduled = depth->chains[c].scheduled != 0,
-            .issue_reason = depth->issue_reasons[c],
+            .first_layer = chain->first_layer,
+            .last_layer = chain->last_layer,
+            .layer_count = chain->layer_count,
+            .scheduled = chain->scheduled != 0,
+            .issue_reason = groups->issue_reasons[c],
             .blocks = UINT64_C(1) << (level->bits_x + level->bits_y)};
         for (size_t i = 0; i < info->layer_count; ++i)
             cnnvp_binary_add_weights(
                 build, &build->layers[layers[i]], &info->weight_bytes, &info->resident_weight_bytes);
     }
     return CNNVP_DONE;
-}
-
-int cnnvp_binary_is_chained(const struct cnnvp_graph *graph, const struct cnnvp_build *build, int32_t tensor)
-{
-    const struct cnnvp_depth *depth = build->depth;
-    for (size_t c = 0, first = 0; depth != NULL && c < depth->chain_count; first += depth->chains[c++].layer_count)
-        for (size_t i = first; i + 1 < first + depth->chains[c].layer_count; ++i)
-            if (graph->layers[depth->sources[i]].out == tensor)
-                return 1;
-    return 0;
 }

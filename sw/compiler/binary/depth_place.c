@@ -71,9 +71,10 @@ static uint32_t side_after(const struct cnnvp_graph_layer *layer, uint32_t side,
 }
 
 /* Describes the features of the layers first .. first + count - 1 of the row: count + 1 levels. */
-static void describe_levels(const struct cnnvp_depth_row *row, size_t first, size_t count, uint32_t block,
+static void describe_levels(const struct cnnvp_depth_row *row, size_t first, size_t count,
                             struct cnnvp_binary_level *levels)
 {
+    const uint32_t block = row->options->block;
     const struct cnnvp_graph *graph = row->graph;
     for (size_t i = 0; i < count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[row->layers[first + i]];
@@ -258,25 +259,27 @@ static int reads_one_block(const struct cnnvp_depth_row *row, size_t index)
 }
 
 /* Adds the chain of layers first .. first + count - 1. Returns 0 if its slots do not fit. */
-static int add_chain(const struct cnnvp_depth_row *row, size_t first, size_t count, uint32_t block)
+static int add_chain(const struct cnnvp_depth_row *row, size_t first, size_t count)
 {
-    struct cnnvp_depth *depth = row->build->depth;
-    struct cnnvp_binary_level *levels = &depth->levels[depth->level_count];
-    describe_levels(row, first, count, block, levels);
+    struct cnnvp_groups *groups = row->build->groups;
+    struct cnnvp_binary_level *levels = &groups->levels[cnnvp_depth_levels(groups)];
+    describe_levels(row, first, count, levels);
     if (!place_slots(row, levels, count + 1))
         return 0;
     choose_padding(row, levels, count + 1);
-    struct cnnvp_binary_chain *chain = &depth->chains[depth->chain_count++];
-    *chain = (struct cnnvp_binary_chain){.first_layer = (uint32_t)row->layers[first], .layer_count = (uint32_t)count};
+    groups->table[groups->count++] = (struct cnnvp_binary_group){
+        .first_layer = (uint32_t)row->layers[first],
+        .layer_count = (uint32_t)count,
+        .last_layer = (uint32_t)row->layers[first + count - 1]};
     for (size_t i = first; i < first + count; ++i) {
-        row->build->layers[row->layers[i]].chain = (uint32_t)depth->chain_count;
-        depth->sources[depth->layer_count++] = row->layers[i];
+        row->build->layers[row->layers[i]].depth_first = 1;
+        row->build->layers[row->layers[i]].group = (uint32_t)groups->count;
+        groups->sources[groups->member_count++] = row->layers[i];
     }
-    depth->level_count += count + 1;
     return 1;
 }
 
-static cnnvp_result cut(const struct cnnvp_depth_row *row, uint32_t block, struct cnnvp_error *error)
+static cnnvp_result cut(const struct cnnvp_depth_row *row, struct cnnvp_error *error)
 {
     for (size_t at = 0; at < row->count;) {
         size_t length = 0;
@@ -286,7 +289,7 @@ static cnnvp_result cut(const struct cnnvp_depth_row *row, uint32_t block, struc
                 break;
             ++length;
         }
-        while (length > 0 && !add_chain(row, at, length, block))
+        while (length > 0 && !add_chain(row, at, length))
             --length;
         if (length == 0 && !reads_one_block(row, row->layers[at]))
             return too_large(row, row->layers[at], error);
@@ -298,10 +301,9 @@ static cnnvp_result cut(const struct cnnvp_depth_row *row, uint32_t block, struc
 /* How many chains there are decides how often the scheduler's table is written, so all are cut before. */
 static cnnvp_result choose_weights(const struct cnnvp_depth_row *row, struct cnnvp_error *error)
 {
-    struct cnnvp_depth *depth = row->build->depth;
-    for (size_t c = 0, first = 0; c < depth->chain_count; first += depth->chains[c++].layer_count)
-        CNNVP_TRY(cnnvp_depth_choose_weights(row, &depth->levels[first + c], &depth->sources[first], &depth->chains[c],
-                                             &depth->streams[c], &depth->issue_reasons[c], error));
+    struct cnnvp_groups *groups = row->build->groups;
+    for (size_t c = 0, first = 0; c < groups->count; first += groups->table[c++].layer_count)
+        CNNVP_TRY(cnnvp_depth_choose_weights(row, c, first, error));
     return CNNVP_DONE;
 }
 
@@ -317,37 +319,16 @@ static int begins_chain(const struct cnnvp_graph *graph, size_t index)
 
 /* ---- order tables ---- */
 
-/* Morton order by its definition: bit i of x and of y are bits 2i and 2i + 1 of the block's number, as long as both
- * coordinates have a bit i. The remaining bits of the longer one follow on top (Part B 4-4). */
-static void fill_order(const struct cnnvp_binary_level *level, uint32_t *words)
+static cnnvp_result make_orders(struct cnnvp_arena *arena, struct cnnvp_groups *groups, struct cnnvp_error *error)
 {
-    const uint32_t common = level->bits_x < level->bits_y ? level->bits_x : level->bits_y;
-    for (uint32_t n = 0; n < 1u << (level->bits_x + level->bits_y); ++n) {
-        uint32_t x = 0, y = 0;
-        for (uint32_t bit = 0; bit < common; ++bit) {
-            x |= (n >> (2u * bit) & 1u) << bit;
-            y |= (n >> (2u * bit + 1u) & 1u) << bit;
-        }
-        const uint32_t rest = n >> (2u * common) << common;
-        if (level->bits_x > level->bits_y)
-            x |= rest;
-        else
-            y |= rest;
-        words[n] = x | y << 16;
-    }
-}
-
-static cnnvp_result make_orders(struct cnnvp_arena *arena, struct cnnvp_depth *depth, struct cnnvp_error *error)
-{
-    for (size_t i = 0; i < depth->level_count; ++i)
-        depth->order_count += (size_t)1 << (depth->levels[i].bits_x + depth->levels[i].bits_y);
-    depth->orders = cnnvp_arena_array(arena, depth->order_count, sizeof *depth->orders);
-    CNNVP_TRY_MEMORY(depth->orders != NULL, error);
+    for (size_t i = 0; i < cnnvp_depth_levels(groups); ++i)
+        groups->order_count += (size_t)1 << (groups->levels[i].bits_x + groups->levels[i].bits_y);
+    groups->orders = cnnvp_arena_array(arena, groups->order_count, sizeof *groups->orders);
+    CNNVP_TRY_MEMORY(groups->orders != NULL, error);
     size_t at = 0;
-    for (size_t i = 0; i < depth->level_count; ++i) {
-        fill_order(&depth->levels[i], depth->orders + at);
-        at += (size_t)1 << (depth->levels[i].bits_x + depth->levels[i].bits_y);
-    }
+    for (size_t i = 0; i < cnnvp_depth_levels(groups); ++i)
+        for (uint32_t n = 0; n < 1u << (groups->levels[i].bits_x + groups->levels[i].bits_y); ++n)
+            groups->orders[at++] = cnnvp_morton_block(&groups->levels[i], n);
     return CNNVP_DONE;
 }
 
@@ -357,18 +338,17 @@ static cnnvp_result reserve(struct cnnvp_depth_row *row, struct cnnvp_error *err
 {
     const size_t count = row->graph->layer_count;
     struct cnnvp_arena *arena = &row->build->arena;
-    struct cnnvp_depth *depth = cnnvp_arena_array(arena, 1, sizeof *depth);
-    row->build->depth = depth;
-    CNNVP_TRY_MEMORY(depth != NULL, error);
+    struct cnnvp_groups *groups = row->build->groups = cnnvp_arena_array(arena, 1, sizeof *groups);
+    CNNVP_TRY_MEMORY(groups != NULL, error);
     row->layers = cnnvp_arena_array(arena, count, sizeof *row->layers);
     row->sequence = cnnvp_arena_array(arena, count + 1, sizeof *row->sequence);
     row->places = cnnvp_arena_array(arena, count + 1, sizeof *row->places);
-    depth->chains = cnnvp_arena_array(arena, count, sizeof *depth->chains);
-    depth->streams = cnnvp_arena_array(arena, count, sizeof *depth->streams);
-    depth->issue_reasons = cnnvp_arena_array(arena, count, sizeof *depth->issue_reasons);
-    depth->levels = cnnvp_arena_array(arena, 2 * count, sizeof *depth->levels);
-    depth->layers = cnnvp_arena_array(arena, count, sizeof *depth->layers);
-    depth->sources = cnnvp_arena_array(arena, count, sizeof *depth->sources);
+    groups->table = cnnvp_arena_array(arena, count, sizeof *groups->table);
+    groups->streams = cnnvp_arena_array(arena, count, sizeof *groups->streams);
+    groups->issue_reasons = cnnvp_arena_array(arena, count, sizeof *groups->issue_reasons);
+    groups->levels = cnnvp_arena_array(arena, 2 * count, sizeof *groups->levels);
+    groups->layers = cnnvp_arena_array(arena, count, sizeof *groups->layers);
+    groups->sources = cnnvp_arena_array(arena, count, sizeof *groups->sources);
     return arena->failed ? cnnvp_compiler_no_memory(error) : CNNVP_DONE;
 }
 
@@ -376,8 +356,7 @@ cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, const struct cnn
                                const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                                struct cnnvp_error *error)
 {
-    struct cnnvp_depth_row row = {
-        .graph = graph, .target = target, .build = build, .order_table = options->order_table, .issue = options->issue};
+    struct cnnvp_depth_row row = {.graph = graph, .target = target, .build = build, .options = options};
     CNNVP_TRY(reserve(&row, error));
     for (size_t i = 0; i < graph->layer_count; ++i) {
         if (!begins_chain(graph, i))
@@ -385,35 +364,23 @@ cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, const struct cnn
         row.count = 0;
         for (int32_t at = (int32_t)i; at != CNNVP_GRAPH_NONE; at = graph->layers[at].chained)
             row.layers[row.count++] = (size_t)at;
-        CNNVP_TRY(cut(&row, options->block, error));
+        CNNVP_TRY(cut(&row, error));
     }
     CNNVP_TRY(choose_weights(&row, error));
-    return options->order_table ? make_orders(&build->arena, build->depth, error) : CNNVP_DONE;
+    return options->order_table ? make_orders(&build->arena, build->groups, error) : CNNVP_DONE;
 }
 
 /* ---- layers whose maps are blocks ---- */
 
-static void finish_chain(const struct cnnvp_graph *graph, struct cnnvp_build *build, size_t chain, size_t first)
+void cnnvp_depth_complete(struct cnnvp_build *build)
 {
-    struct cnnvp_depth *depth = build->depth;
-    const size_t count = depth->chains[chain].layer_count;
-    const struct cnnvp_binary_level *levels = &depth->levels[first + chain];
-    for (size_t i = 0; i < count; ++i) {
-        struct cnnvp_binary_layer *layer = &depth->layers[first + i];
-        *layer = build->entries[depth->sources[first + i]];
-        layer->plan.in = levels[i].block;
-        if (levels[i + 1].on_chip != 0)
-            layer->plan.out = levels[i + 1].block;
-    }
-    depth->chains[chain].in = build->tensors[graph->layers[depth->sources[first]].in];
-    depth->chains[chain].out = build->tensors[graph->layers[depth->sources[first + count - 1]].out];
-}
-
-void cnnvp_depth_complete(const struct cnnvp_graph *graph, struct cnnvp_build *build)
-{
-    size_t first = 0;
-    for (size_t c = 0; c < build->depth->chain_count; ++c) {
-        finish_chain(graph, build, c, first);
-        first += build->depth->chains[c].layer_count;
+    struct cnnvp_groups *groups = build->groups;
+    for (size_t i = 0; i < groups->member_count; ++i) {
+        struct cnnvp_binary_layer *layer = &groups->layers[i];
+        *layer = build->entries[groups->sources[i]];
+        const struct cnnvp_binary_level *level = &groups->levels[i + layer->plan.group - 1u];
+        layer->plan.in = level[0].block;
+        if (level[1].on_chip != 0)
+            layer->plan.out = level[1].block;
     }
 }

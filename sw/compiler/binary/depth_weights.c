@@ -43,25 +43,32 @@ struct piece {
 struct pieces {
     struct piece *all;
     size_t count;
-    uint64_t visits; /* of the layer whose weight tiles are being counted */
-    size_t layer;
 };
-
-static cnnvp_result add_piece(struct pieces *pieces, uint64_t bytes)
-{
-    struct piece *all = cnnvp_grow(pieces->all, pieces->count, sizeof *all);
-    if (all == NULL)
-        return CNNVP_FAILED;
-    pieces->all = all;
-    pieces->all[pieces->count] =
-        (struct piece){.bytes = bytes, .visits = pieces->visits, .number = pieces->count, .layer = pieces->layer};
-    ++pieces->count;
-    return CNNVP_DONE;
-}
 
 static uint64_t visits_of(const struct cnnvp_binary_level *level)
 {
     return UINT64_C(1) << (level->bits_x + level->bits_y);
+}
+
+/* Adds the weight tiles of a layer, which is number `index` of the chain and reads the level. `weight_tiles` NULL:
+ * tiles are tried. */
+static cnnvp_result add_pieces(struct pieces *pieces, const struct cnnvp_layer *layer,
+                               const struct cnnvp_binary_level *level, size_t index,
+                               struct cnnvp_weight_tile *weight_tiles, struct cnnvp_error *error)
+{
+    for (uint32_t b = 0; b < cnnvp_plan_weight_tile_count(layer); ++b) {
+        struct piece *all = cnnvp_grow(pieces->all, pieces->count, sizeof *all);
+        CNNVP_TRY_MEMORY(all != NULL, error);
+        pieces->all = all;
+        pieces->all[pieces->count] = (struct piece){
+            .bytes = cnnvp_plan_weight_tile_bytes(layer, b),
+            .visits = visits_of(level),
+            .number = pieces->count,
+            .layer = index,
+            .weight_tile = weight_tiles != NULL ? &weight_tiles[b] : NULL};
+        ++pieces->count;
+    }
+    return CNNVP_DONE;
 }
 
 /* Sorts by number of loads, most first, then by size, largest first. */
@@ -133,11 +140,7 @@ static int cut_weights(struct slicing *slicing, uint64_t limit, cnnvp_result *re
         if (!cnnvp_depth_choose_tiles(slicing->row, most, &whole) ||
             !cnnvp_depth_choose_tiles(slicing->row, limit, layer) || layer->tile_in != whole.tile_in)
             return 0;
-        pieces->visits = visits_of(&slicing->levels[i]);
-        pieces->layer = i;
-        for (uint32_t b = 0; b < cnnvp_plan_weight_tile_count(layer) && *result == CNNVP_DONE; ++b)
-            if (add_piece(pieces, cnnvp_plan_weight_tile_bytes(layer, b)) != CNNVP_DONE)
-                *result = cnnvp_compiler_no_memory(slicing->error);
+        *result = add_pieces(pieces, layer, &slicing->levels[i], i, NULL, slicing->error);
         if (*result == CNNVP_DONE)
             *result = cnnvp_plan_compute(layer, slicing->row->graph->layers[slicing->layers[i]].name,
                                          &slicing->row->target->limits, &slicing->sliced[i].compute_ps, slicing->error);
@@ -205,7 +208,7 @@ static void take_tiles(const struct cnnvp_depth_row *row, size_t index, uint64_t
  * weights are loaded and the scheduler's table is written before the first block; then the core has nothing to do. */
 static uint64_t scheduled_ps(const struct slicing *slicing)
 {
-    const uint32_t images = slicing->row->build->depth->chain_count > 1u ? 1u : IMAGES;
+    const uint32_t images = slicing->row->build->groups->count > 1u ? 1u : IMAGES;
     const struct cnnvp_plan_limits *limits = &slicing->row->target->limits;
     uint64_t ps = 0;
     for (size_t i = 0; i < slicing->count; ++i) {
@@ -232,17 +235,18 @@ static const char *scheduler_cannot(const struct cnnvp_depth_row *row, int all)
 {
     if (row->target->accelerators[0].scheduler == 0)
         return "the platform has no scheduler with an interrupt line";
-    if (row->order_table)
+    if (row->options->order_table)
         return "the order of its blocks comes from a table";
     return all ? NULL : "not all its weights stay on chip, and the scheduler loads none";
 }
 
 /* Chooses the fastest size of slices, *best, who issues the chain, and what stays with these slices. */
-static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_binary_chain *chain, uint64_t *best,
+static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_binary_group *chain, uint64_t *best,
                                   uint64_t *stream, const char **reason)
 {
     const struct cnnvp_depth_row *row = slicing->row;
     const struct cnnvp_plan_limits *limits = &row->target->limits;
+    const enum cnnvp_issue issue = row->options->issue;
     uint64_t least = UINT64_MAX;
     cnnvp_result result = CNNVP_DONE;
     *best = limits->weight_bytes;
@@ -259,42 +263,48 @@ static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_binary_c
             (void)place(limits, &slicing->pieces, slice);
         const char *cannot = scheduler_cannot(row, all);
         const uint64_t guest_ps = chain_ps(slicing);
-        const uint64_t unit_ps = cannot == NULL && row->issue != CNNVP_ISSUE_GUEST ? scheduled_ps(slicing) : UINT64_MAX;
-        const int by_unit = unit_ps <= guest_ps || (row->issue == CNNVP_ISSUE_SCHEDULER && unit_ps != UINT64_MAX);
+        const uint64_t unit_ps = cannot == NULL && issue != CNNVP_ISSUE_GUEST ? scheduled_ps(slicing) : UINT64_MAX;
+        const int by_unit = unit_ps <= guest_ps || (issue == CNNVP_ISSUE_SCHEDULER && unit_ps != UINT64_MAX);
         const uint64_t ps = by_unit ? unit_ps : guest_ps;
         /* The issuer that the user asked for takes precedence over a faster one. */
-        if (row->issue == CNNVP_ISSUE_SCHEDULER && by_unit && !chain->scheduled)
+        if (issue == CNNVP_ISSUE_SCHEDULER && by_unit && !chain->scheduled)
             least = UINT64_MAX;
-        if (ps >= least || (row->issue == CNNVP_ISSUE_SCHEDULER && chain->scheduled && !by_unit))
+        if (ps >= least || (issue == CNNVP_ISSUE_SCHEDULER && chain->scheduled && !by_unit))
             continue;
         least = ps;
         *best = slice;
         *stream = all ? 0 : slice;
         chain->resident = (uint32_t)some_stay(&slicing->pieces);
-        chain->scheduled = !by_unit ? 0 : row->issue == CNNVP_ISSUE_SCHEDULER ? 2u : 1u;
-        *reason = row->issue != CNNVP_ISSUE_FASTER && (by_unit || row->issue == CNNVP_ISSUE_GUEST) ? "as asked"
-                  : cannot != NULL                                                                 ? cannot
+        chain->scheduled = !by_unit ? 0 : issue == CNNVP_ISSUE_SCHEDULER ? 2u : 1u;
+        *reason = issue != CNNVP_ISSUE_FASTER && (by_unit || issue == CNNVP_ISSUE_GUEST) ? "as asked"
+                  : cannot != NULL                                                       ? cannot
                                    : "the faster one by the plan's estimate";
     }
-    if (row->issue == CNNVP_ISSUE_SCHEDULER && !chain->scheduled)
+    if (issue == CNNVP_ISSUE_SCHEDULER && !chain->scheduled)
         return cnnvp_compiler_error(slicing->error, "--issue scheduler: layer \"%s\" and those after it: %s",
                                     row->graph->layers[slicing->layers[0]].name, *reason);
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row, const struct cnnvp_binary_level *levels,
-                                        const size_t *layers, struct cnnvp_binary_chain *chain, uint64_t *stream,
-                                        const char **reason, struct cnnvp_error *error)
+cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row, size_t number, size_t first,
+                                        struct cnnvp_error *error)
 {
+    struct cnnvp_groups *groups = row->build->groups;
+    struct cnnvp_binary_group *chain = &groups->table[number];
+    const size_t *layers = &groups->sources[first];
     struct slicing slicing = {
-        .row = row, .levels = levels, .layers = layers, .count = chain->layer_count, .error = error};
+        .row = row,
+        .levels = &groups->levels[first + number],
+        .layers = layers,
+        .count = chain->layer_count,
+        .error = error};
     slicing.sliced = calloc(slicing.count, sizeof *slicing.sliced);
     slicing.query =
         cnnvp_cost_query_new(&row->build->layers[layers[0]], row->graph->layers[layers[0]].name, &row->target->limits);
     uint64_t best = 0;
     const cnnvp_result result =
         slicing.sliced != NULL && slicing.query != NULL
-            ? choose_slices(&slicing, chain, &best, stream, reason)
+            ? choose_slices(&slicing, chain, &best, &groups->streams[number], &groups->issue_reasons[number])
             : cnnvp_compiler_no_memory(error);
     free(slicing.pieces.all);
     free(slicing.sliced);
@@ -306,30 +316,20 @@ cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row, const
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_depth_place_weights(const struct cnnvp_target *target, struct cnnvp_build *build,
+cnnvp_result cnnvp_depth_place_weights(const struct cnnvp_target *target, struct cnnvp_build *build, size_t number,
                                        struct cnnvp_error *error)
 {
-    const struct cnnvp_depth *depth = build->depth;
-    size_t first = 0;
-    for (size_t c = 0; c < depth->chain_count; ++c) {
-        const struct cnnvp_binary_chain *chain = &depth->chains[c];
-        struct pieces pieces = {0};
-        cnnvp_result result = CNNVP_DONE;
-        for (size_t i = 0; i < chain->layer_count; ++i) {
-            const struct cnnvp_layer *layer = &build->layers[depth->sources[first + i]];
-            pieces.visits = visits_of(&depth->levels[first + c + i]);
-            for (uint32_t b = 0; b < layer->weight_tile_count && result == CNNVP_DONE; ++b) {
-                struct cnnvp_weight_tile *weight_tile = &build->weight_tiles.all[layer->first_weight_tile + b];
-                result = add_piece(&pieces, weight_tile->bytes);
-                if (result == CNNVP_DONE)
-                    pieces.all[pieces.count - 1].weight_tile = weight_tile;
-            }
-        }
-        if (result == CNNVP_DONE && chain->resident != 0)
-            (void)place(&target->limits, &pieces, depth->streams[c]);
-        free(pieces.all);
-        CNNVP_TRY_MEMORY(result == CNNVP_DONE, error);
-        first += chain->layer_count;
+    const struct cnnvp_groups *groups = build->groups;
+    struct pieces pieces = {0};
+    cnnvp_result result = CNNVP_DONE;
+    for (size_t i = 0; i < groups->member_count; ++i) {
+        const struct cnnvp_layer *layer = &build->layers[groups->sources[i]];
+        if (layer->group == number + 1u && result == CNNVP_DONE)
+            result = add_pieces(&pieces, layer, &groups->levels[i + number], i,
+                                &build->weight_tiles.all[layer->first_weight_tile], error);
     }
-    return CNNVP_DONE;
+    if (result == CNNVP_DONE && groups->table[number].resident != 0)
+        (void)place(&target->limits, &pieces, groups->streams[number]);
+    free(pieces.all);
+    return result;
 }

@@ -14,11 +14,6 @@ static uint32_t is_slot(size_t slot)
     return slot != CNNVP_PLAN_NO_SLOT;
 }
 
-static uint64_t tiles_of(const struct cnnvp_plan_group *group)
-{
-    return (uint64_t)group->tile_rows * group->tile_columns;
-}
-
 /* ---- slots ---- */
 
 /* The whole slot as a tensor: all its channels and lines. */
@@ -83,7 +78,7 @@ uint64_t cnnvp_fused_choose_weights(const struct cnnvp_plan_group *group, const 
 {
     uint64_t all = 0;
     memset(stays, 0, group->count);
-    if (tiles_of(group) == 1)
+    if (cnnvp_plan_group_tiles(group) == 1)
         return limits->weight_bytes;
     for (size_t i = 0; i < group->count; ++i)
         all += cnnvp_fused_weight_bytes(&group->members[i].layer);
@@ -118,10 +113,10 @@ static uint64_t streamed_bytes(const struct cnnvp_weight_tile *weight_tiles, siz
 
 /* Places the weight tiles of members whose weights stay, then the others as far as there is room. Weight tiles without
  * a place are loaded for each tile. */
-static cnnvp_result place_group_weights(const struct cnnvp_target *target, struct cnnvp_build *build, size_t number,
-                                        struct cnnvp_error *error)
+cnnvp_result cnnvp_fused_place_weights(const struct cnnvp_target *target, struct cnnvp_build *build, size_t number,
+                                       struct cnnvp_error *error)
 {
-    const struct cnnvp_plan_group *group = &build->fused->groups[number];
+    const struct cnnvp_plan_group *group = &build->groups->plans[number];
     const struct cnnvp_plan_limits *limits = &target->limits;
     const struct cnnvp_layer *layers = &build->layers[group->first], *last = &layers[group->count - 1];
     struct cnnvp_weight_tile *weight_tiles = &build->weight_tiles.all[layers->first_weight_tile];
@@ -143,20 +138,12 @@ static cnnvp_result place_group_weights(const struct cnnvp_target *target, struc
         (void)cnnvp_binary_keep_largest(limits, used, sorted, count);
     }
     count = 0;
-    for (size_t i = 0; i < all && tiles_of(group) > 1; ++i)
+    for (size_t i = 0; i < all && cnnvp_plan_group_tiles(group) > 1; ++i)
         if (!weight_tiles[i].stays)
             sorted[count++] = &weight_tiles[i];
     (void)cnnvp_binary_keep_largest(limits, used, sorted, count);
     for (size_t i = 0; i < all; ++i)
-        build->fused->table[number].resident |= weight_tiles[i].stays;
-    return CNNVP_DONE;
-}
-
-cnnvp_result cnnvp_fused_place_weights(const struct cnnvp_target *target, struct cnnvp_build *build,
-                                       struct cnnvp_error *error)
-{
-    for (size_t g = 0; g < build->fused->count; ++g)
-        CNNVP_TRY(place_group_weights(target, build, g, error));
+        build->groups->table[number].resident |= weight_tiles[i].stays;
     return CNNVP_DONE;
 }
 
@@ -305,19 +292,19 @@ cnnvp_result cnnvp_fused_plan(const struct cnnvp_graph *graph, const struct cnnv
                               const struct cnnvp_plan *plan, struct cnnvp_build *build, struct cnnvp_error *error)
 {
     struct cnnvp_arena *arena = &build->arena;
-    struct cnnvp_fused *fused = build->fused = cnnvp_arena_array(arena, 1, sizeof *fused);
-    if (fused == NULL)
+    struct cnnvp_groups *groups = build->groups = cnnvp_arena_array(arena, 1, sizeof *groups);
+    if (groups == NULL)
         return cnnvp_compiler_no_memory(error);
-    fused->groups = cnnvp_arena_array(arena, plan->run_count, sizeof *fused->groups);
-    fused->table = cnnvp_arena_array(arena, plan->run_count, sizeof *fused->table);
+    groups->plans = cnnvp_arena_array(arena, plan->run_count, sizeof *groups->plans);
+    groups->table = cnnvp_arena_array(arena, plan->run_count, sizeof *groups->table);
     if (arena->failed)
         return cnnvp_compiler_no_memory(error);
     for (size_t g = 0; g < plan->run_count; ++g) {
         const struct cnnvp_plan_run *run = &plan->runs[g];
-        fused->count = g + 1;
-        const struct cnnvp_plan_group *group = &fused->groups[g];
-        CNNVP_TRY(make_group(graph, target, plan, run, build, &fused->groups[g], error));
-        fused->table[g] = (struct cnnvp_binary_group){
+        groups->count = g + 1;
+        const struct cnnvp_plan_group *group = &groups->plans[g];
+        CNNVP_TRY(make_group(graph, target, plan, run, build, &groups->plans[g], error));
+        groups->table[g] = (struct cnnvp_binary_group){
             .first_layer = (uint32_t)group->first,
             .layer_count = (uint32_t)group->count,
             .tile_rows = group->tile_rows,
@@ -325,16 +312,16 @@ cnnvp_result cnnvp_fused_plan(const struct cnnvp_graph *graph, const struct cnnv
             .halo = group->halo};
         for (size_t i = run->first; i < run->first + run->count; ++i)
             build->layers[i].group = (uint32_t)g + 1u;
-        fused->member_count += run->count;
-        fused->reach_count += (group->tile_rows + group->tile_columns) * group->count;
+        groups->member_count += run->count;
+        groups->reach_count += (group->tile_rows + group->tile_columns) * group->count;
     }
-    fused->members = cnnvp_arena_array(arena, fused->member_count, sizeof *fused->members);
-    fused->reaches = cnnvp_arena_array(arena, fused->reach_count, sizeof *fused->reaches);
+    groups->members = cnnvp_arena_array(arena, groups->member_count, sizeof *groups->members);
+    groups->reaches = cnnvp_arena_array(arena, groups->reach_count, sizeof *groups->reaches);
     if (arena->failed)
         return cnnvp_compiler_no_memory(error);
-    struct cnnvp_group_reach *to = fused->reaches;
-    for (size_t g = 0; g < fused->count; ++g) {
-        const struct cnnvp_plan_group *group = &fused->groups[g];
+    struct cnnvp_group_reach *to = groups->reaches;
+    for (size_t g = 0; g < groups->count; ++g) {
+        const struct cnnvp_plan_group *group = &groups->plans[g];
         memcpy(to, group->rows, group->tile_rows * group->count * sizeof *to);
         to += group->tile_rows * group->count;
         memcpy(to, group->columns, group->tile_columns * group->count * sizeof *to);
@@ -351,8 +338,8 @@ static int members_alike(const struct cnnvp_plan_member *a, const struct cnnvp_p
 
 int cnnvp_binary_groups_alike(const struct cnnvp_build *build, size_t one, size_t other)
 {
-    const struct cnnvp_plan_group *a = &build->fused->groups[one];
-    const struct cnnvp_plan_group *b = &build->fused->groups[other];
+    const struct cnnvp_plan_group *a = &build->groups->plans[one];
+    const struct cnnvp_plan_group *b = &build->groups->plans[other];
     int alike = a->count == b->count && a->tile_h == b->tile_h && a->tile_w == b->tile_w && a->halo == b->halo;
     for (size_t i = 0; alike && i < a->count; ++i)
         alike = members_alike(&a->members[i], &b->members[i]);
@@ -361,7 +348,7 @@ int cnnvp_binary_groups_alike(const struct cnnvp_build *build, size_t one, size_
 
 uint64_t cnnvp_binary_slot_bytes(const struct cnnvp_build *build, size_t group)
 {
-    const struct cnnvp_plan_group *of = &build->fused->groups[group];
+    const struct cnnvp_plan_group *of = &build->groups->plans[group];
     uint64_t bytes = 0;
     for (size_t s = 0; s < of->slot_count; ++s)
         bytes += cnnvp_plan_slot_bytes(&of->slots[s]);
@@ -371,9 +358,9 @@ uint64_t cnnvp_binary_slot_bytes(const struct cnnvp_build *build, size_t group)
 int cnnvp_binary_is_added(const struct cnnvp_build *build, size_t layer)
 {
     const uint32_t group = build->layers[layer].group;
-    if (group == 0 || build->fused == NULL)
+    if (group == 0 || build->layers[layer].depth_first)
         return 0;
-    const struct cnnvp_plan_group *of = &build->fused->groups[group - 1u];
+    const struct cnnvp_plan_group *of = &build->groups->plans[group - 1u];
     return of->members[layer - of->first].done;
 }
 
@@ -420,8 +407,8 @@ static void complete_member(const struct cnnvp_graph *graph, const struct cnnvp_
 
 void cnnvp_fused_complete(const struct cnnvp_graph *graph, struct cnnvp_build *build)
 {
-    struct cnnvp_binary_member *to = build->fused->members;
-    for (size_t g = 0; g < build->fused->count; ++g)
-        for (size_t i = 0; i < build->fused->groups[g].count; ++i)
-            complete_member(graph, build, &build->fused->groups[g], i, to++);
+    struct cnnvp_binary_member *to = build->groups->members;
+    for (size_t g = 0; g < build->groups->count; ++g)
+        for (size_t i = 0; i < build->groups->plans[g].count; ++i)
+            complete_member(graph, build, &build->groups->plans[g], i, to++);
 }

@@ -117,17 +117,16 @@ int cnnvp_group_adds(const struct cnnvp_graph *graph, const struct cnnvp_build *
     const struct cnnvp_graph_layer *of = &graph->layers[layer];
     const struct cnnvp_graph_layer *next = of + 1;
     if (of->op != CNNVP_OP_CONV || layer + 1 >= graph->layer_count || next->op != CNNVP_OP_ADD ||
-        graph->tensors[of->out].base != CNNVP_GRAPH_NONE || cnnvp_graph_is_output(graph, of->out) ||
-        (next->in == of->out) == (next->in2 == of->out) ||
+        graph->tensors[of->out].base != CNNVP_GRAPH_NONE || cnnvp_graph_readers(graph, of->out) != 1 ||
+        (next->in != of->out && next->in2 != of->out) ||
         build->layers[layer].post_count + build->layers[layer + 1].post_count > CNNVP_LAYER_POSTS ||
         cnnvp_plan_table_words(&build->layers[layer + 1]) != 0)
         return 0;
     const int32_t other = next->in == of->out ? next->in2 : next->in;
     for (size_t i = 0; i < graph->layer_count; ++i)
-        if (i != layer + 1 && (cnnvp_graph_reads(graph, &graph->layers[i], of->out) ||
-                               (i != layer && cnnvp_graph_base(graph, graph->layers[i].out) == of->out)))
+        if (i != layer && cnnvp_graph_base(graph, graph->layers[i].out) == of->out)
             return 0;
-    return cnnvp_graph_base(graph, other) != of->out && is_alike(&graph->tensors[other], &graph->tensors[next->out]) &&
+    return is_alike(&graph->tensors[other], &graph->tensors[next->out]) &&
            is_alike(&graph->tensors[of->out], &graph->tensors[next->out]);
 }
 

@@ -2,9 +2,7 @@
 /* The fused groups of a build. */
 #pragma once
 
-#include "binary.h"
-#include "binary/network_binary.h"
-#include "group.h"
+#include "binary_internal.h"
 
 /* Why the layer cannot be part of a group; NULL: it can. */
 const char *cnnvp_group_why_not(const struct cnnvp_graph *graph, size_t index);
@@ -29,17 +27,6 @@ CNNVP_MUST_USE cnnvp_result cnnvp_group_make(const struct cnnvp_graph *graph, co
                                              const struct cnnvp_plan_run *run, struct cnnvp_plan_group *group,
                                              struct cnnvp_error *error);
 
-/* The groups of a build. */
-struct cnnvp_fused {
-    struct cnnvp_plan_group *groups;
-    size_t count;
-    struct cnnvp_binary_group *table;
-    struct cnnvp_binary_member *members; /* of all groups, in their order */
-    size_t member_count;
-    struct cnnvp_group_reach *reaches; /* of all groups, in their order: rows, then columns */
-    size_t reach_count;
-};
-
 /* Makes the groups of the plan: places their slots and cuts their layers. Other layers stay as they are. */
 CNNVP_MUST_USE cnnvp_result cnnvp_fused_plan(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                              const struct cnnvp_plan *plan, struct cnnvp_build *build,
@@ -57,8 +44,8 @@ uint64_t cnnvp_fused_weight_bytes(const struct cnnvp_layer *layer);
 /* Sets stays[i] if member i's weights stay while the group runs. Returns the bytes of each half for the others. */
 uint64_t cnnvp_fused_choose_weights(const struct cnnvp_plan_group *group, const struct cnnvp_plan_limits *limits,
                                     unsigned char *stays);
-/* Places the weight tiles that stay. The weight tile table is complete. */
+/* Places the weight tiles of a group that stay. The weight tile table is complete. */
 CNNVP_MUST_USE cnnvp_result cnnvp_fused_place_weights(const struct cnnvp_target *target, struct cnnvp_build *build,
-                                                      struct cnnvp_error *error);
+                                                      size_t number, struct cnnvp_error *error);
 /* Completes the groups' layers, whose maps lie in slots. Tensors have their addresses. */
 void cnnvp_fused_complete(const struct cnnvp_graph *graph, struct cnnvp_build *build);

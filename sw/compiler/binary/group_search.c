@@ -64,11 +64,6 @@ static double repeated(const struct cnnvp_plan_group *group, size_t member, uint
            (double)own;
 }
 
-static double tiles_of(const struct cnnvp_plan_group *group)
-{
-    return (double)group->tile_rows * group->tile_columns;
-}
-
 static uint32_t mean_lines(uint64_t lines, uint32_t tiles)
 {
     return (uint32_t)((lines + tiles - 1u) / tiles);
@@ -101,12 +96,13 @@ static void load_operand(const struct search *search, const struct cnnvp_plan_gr
         columns = cnnvp_minimum32(columns, operand->width);
     }
     const struct cnnvp_plan_moved moved = cnnvp_plan_move_box(search->query, operand, operand->channels, rows, columns);
-    add_moved(taken, tiles_of(group), &moved, energy->read_byte, energy->input_word);
+    add_moved(taken, (double)cnnvp_plan_group_tiles(group), &moved, energy->read_byte, energy->input_word);
 }
 
 static struct cnnvp_plan_taken transfers_of(const struct search *search, const struct cnnvp_plan_group *group)
 {
     const struct cnnvp_plan_energy *energy = &search->target->limits.energy;
+    const double tiles = (double)cnnvp_plan_group_tiles(group);
     struct cnnvp_plan_taken taken = {0};
     unsigned char stays[LONGEST];
     (void)cnnvp_fused_choose_weights(group, &search->target->limits, stays);
@@ -115,14 +111,14 @@ static struct cnnvp_plan_taken transfers_of(const struct search *search, const s
         if (group->members[i].done)
             continue;
         const struct cnnvp_plan_moved weights = cnnvp_plan_move_line(search->query, cnnvp_fused_weight_bytes(layer));
-        add_moved(&taken, stays[i] ? 1 : tiles_of(group), &weights, energy->read_byte, energy->weight_word);
+        add_moved(&taken, stays[i] ? 1 : tiles, &weights, energy->read_byte, energy->weight_word);
         load_operand(search, group, i, &layer->in, &taken);
         load_operand(search, group, i, &layer->in2, &taken);
         if (layer->out.on_chip)
             continue;
         const struct cnnvp_plan_moved results =
             cnnvp_plan_move_box(search->query, &layer->out, layer->out.channels, group->tile_h, group->tile_w);
-        add_moved(&taken, tiles_of(group), &results, energy->write_byte, energy->output_word);
+        add_moved(&taken, tiles, &results, energy->write_byte, energy->output_word);
     }
     return taken;
 }
@@ -165,7 +161,8 @@ static double group_cost(const struct search *search, const struct cnnvp_plan_gr
             (double)alone->compute * repeated(group, i, tiling->rows, tiling->cols) + (double)alone->vector * again;
         if (member->done)
             continue;
-        core += (CNNVP_PLAN_LAYER_CYCLES + TILE_CYCLES * tiles_of(group)) * search->target->limits.core_ps;
+        core += (CNNVP_PLAN_LAYER_CYCLES + TILE_CYCLES * (double)cnnvp_plan_group_tiles(group)) *
+                search->target->limits.core_ps;
         taken.pj +=
             (again - 1) * macs_of(&member->layer) * (is_narrow(&member->layer) ? energy->int8_mac : energy->mac);
         const double stored = results_of(&member->layer) * (1u << member->layer.out.word_shift) / CNNVP_WORD_BYTES;

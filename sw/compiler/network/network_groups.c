@@ -13,19 +13,6 @@ static cnnvp_result rounds_by_chance(struct cnnvp_error *error)
                "results twice: use nearest or truncate, or --schedule layer");
 }
 
-/* Checks that no tensor that a plan keeps on chip lies in a group's slot, which is its only place. */
-static cnnvp_result check_residents(const struct cnnvp_network *network, struct cnnvp_error *error)
-{
-    for (size_t i = 0; i < network->graph.tensor_count; ++i)
-        if (network->plan.on_chip[i] && cnnvp_network_is_fused(network, (int32_t)i))
-            return cnnvp_config_error(
-                error, network->plan.on_chip_places[i],
-                "tensor \"%s\" is made and read within a group, tile by tile: leave it out, or end "
-                "the group with the layer that makes it",
-                network->graph.tensors[i].name);
-    return CNNVP_DONE;
-}
-
 /* Refuses --tune and --objective if the plan cuts every layer, because nothing is left to choose. */
 static cnnvp_result check_choice(const struct cnnvp_network *network, const struct cnnvp_network_options *options,
                                  struct cnnvp_error *error)
@@ -81,8 +68,7 @@ cnnvp_result cnnvp_network_take_plan(struct cnnvp_network *network, const struct
     CNNVP_TRY(check_schedule(network, options, error));
     if (network->plan.run_count != 0 && options->rounding == CNNVP_ROUND_STOCHASTIC)
         return rounds_by_chance(error);
-    CNNVP_TRY(check_choice(network, options, error));
-    return check_residents(network, error);
+    return check_choice(network, options, error);
 }
 
 cnnvp_result cnnvp_network_check_layers(const cnnvp_network *network, const struct cnnvp_options *options,
@@ -95,20 +81,6 @@ cnnvp_result cnnvp_network_check_layers(const cnnvp_network *network, const stru
     return cnnvp_config_error(error, network->plan.choice_place,
                               "the plan's groups run tile by tile, not layer by layer: leave out --schedule layer, or "
                               "the groups");
-}
-
-int cnnvp_network_is_fused(const struct cnnvp_network *network, int32_t tensor)
-{
-    const struct cnnvp_graph *graph = &network->graph;
-    const int32_t base = cnnvp_graph_base(graph, tensor);
-    for (size_t g = 0; g < network->plan.run_count; ++g) {
-        const struct cnnvp_plan_run *run = &network->plan.runs[g];
-        const int32_t given = cnnvp_graph_base(graph, graph->layers[run->first + run->count - 1].out);
-        for (size_t i = run->first; i < run->first + run->count && base != given; ++i)
-            if (cnnvp_graph_base(graph, graph->layers[i].out) == base)
-                return 1;
-    }
-    return 0;
 }
 
 /* ---- for the statistics ---- */
@@ -186,7 +158,7 @@ cnnvp_result cnnvp_network_plan(const cnnvp_network *network, const char *file, 
         plan.cuts[i] = cnnvp_plan_cut_of(&network->build.layers[i]);
     for (size_t i = 0; i < graph->tensor_count; ++i) {
         plan.on_chip[i] = graph->tensors[i].base == CNNVP_GRAPH_NONE && network->build.tensors[i].on_chip != 0;
-        if (graph->tensors[i].base == CNNVP_GRAPH_NONE && !cnnvp_network_is_fused(network, (int32_t)i))
+        if (graph->tensors[i].base == CNNVP_GRAPH_NONE && !cnnvp_binary_is_inside(graph, &network->build, (int32_t)i))
             plan.blocks[i] = network->build.tensors[i].column_stride;
     }
     if (network->plan.run_count != 0)

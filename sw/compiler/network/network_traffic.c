@@ -3,10 +3,11 @@
  * Where tensors lie in memory, for the statistics of their traffic: the weights of each layer, then the maps. Each has
  * a lower bound of its traffic through the off-chip port: weights once; of a map, each word that the outputs depend on
  * once per image, written if a layer makes it, read if a layer reads it. Maps between layers that stay on chip, or lie
- * within a depth-first chain, need not cross the port.
+ * within a group, need not cross the port.
  */
 #include <stdlib.h>
 
+#include "binary/network_binary.h"
 #include "network.h"
 
 /* Words of a base tensor that layers make. What lies beside the parts that layers fill is zero from the start. */
@@ -23,21 +24,20 @@ int cnnvp_network_stays_on_chip(const struct cnnvp_network *network, int32_t ten
 {
     const struct cnnvp_build *build = &network->build;
     return build->tensors[cnnvp_graph_base(&network->graph, tensor)].on_chip ||
-           cnnvp_network_is_fused(network, tensor) || cnnvp_binary_is_chained(&network->graph, build, tensor);
+           cnnvp_binary_is_inside(&network->graph, build, tensor);
 }
 
 static struct cnnvp_tensor_info weights_of(const struct cnnvp_network *network, size_t index)
 {
     const struct cnnvp_layer *layer = &network->build.layers[index];
-    const struct cnnvp_weight_tile_place first = cnnvp_weight_tile_place_of(&network->build, layer->first_weight_tile);
-    const struct cnnvp_weight_tile_place last =
-        cnnvp_weight_tile_place_of(&network->build, layer->first_weight_tile + layer->weight_tile_count - 1u);
+    const struct cnnvp_weight_tile *first = &network->build.weight_tiles.all[layer->first_weight_tile];
+    const struct cnnvp_weight_tile *last = &first[layer->weight_tile_count - 1u];
     uint64_t resident = 0;
     struct cnnvp_tensor_info info = {
         .name = network->graph.layers[index].name,
         .kind = "weights",
-        .address = first.address,
-        .size = last.address + last.bytes - first.address};
+        .address = first->address,
+        .size = (uint64_t)last->address + last->bytes - first->address};
     cnnvp_binary_add_weights(&network->build, layer, &info.least_read_bytes, &resident);
     return info;
 }
@@ -112,14 +112,13 @@ static int place_by_address(const void *left, const void *right)
 static struct cnnvp_place_info place_of_weight_tile(const struct cnnvp_network *network, size_t index, uint32_t number)
 {
     const struct cnnvp_layer *layer = &network->build.layers[index];
-    const struct cnnvp_weight_tile_place weight_tile =
-        cnnvp_weight_tile_place_of(&network->build, layer->first_weight_tile + number);
+    const struct cnnvp_weight_tile *weight_tiles = &network->build.weight_tiles.all[layer->first_weight_tile];
     return (struct cnnvp_place_info){
         .tensor = network->graph.layers[index].name,
         .kind = "weights",
-        .address = weight_tile.address,
-        .size = weight_tile.bytes,
-        .offset = weight_tile.address - cnnvp_weight_tile_place_of(&network->build, layer->first_weight_tile).address,
+        .address = weight_tiles[number].address,
+        .size = weight_tiles[number].bytes,
+        .offset = weight_tiles[number].address - weight_tiles->address,
         .channel = cnnvp_plan_has_weights(layer) ? cnnvp_weight_tile_part(layer, number).out : 0};
 }
 

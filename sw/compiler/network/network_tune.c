@@ -46,10 +46,10 @@ struct trials {
     struct cnnvp_build tables;
 };
 
-/* 1: the planner chose the layer's tiles: it is in no chain and no group, and no plan cuts it. */
+/* 1: the planner chose the layer's tiles: it is in no group, and no plan cuts it. */
 static int is_planned(const struct cnnvp_build *build, size_t layer)
 {
-    return build->layers[layer].chain == 0 && build->layers[layer].group == 0 && build->finalists[layer].count != 0;
+    return build->layers[layer].group == 0 && build->finalists[layer].count != 0;
 }
 
 /* The first layer whose tiles serve this one, too. */

@@ -205,6 +205,18 @@ static uint64_t ask_command(struct cnnvp_cost_query *query, const struct cnnvp_c
     return cost.ps;
 }
 
+int cnnvp_plan_answers_alike(const struct cnnvp_plan_limits *limits, const struct cnnvp_asked_list *asked)
+{
+    struct cnnvp_cost_query *query = cnnvp_cost_query_new(NULL, "", limits);
+    int alike = query != NULL;
+    for (size_t i = 0; alike && i < asked->count; ++i) {
+        const uint64_t ps = ask_command(query, &asked->all[i].command, 0);
+        alike = (ps != CNNVP_PLAN_REFUSED ? ps : 0) == asked->all[i].ps;
+    }
+    cnnvp_cost_query_free(query);
+    return alike;
+}
+
 uint64_t cnnvp_plan_slice_ps(struct cnnvp_cost_query *query, const struct cnnvp_plan_slice *slice)
 {
     const struct cnnvp_layer *layer = query->layer;

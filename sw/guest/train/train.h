@@ -73,6 +73,17 @@ static inline uint32_t cnnvp_train_bit(uint32_t half, enum cnnvp_train_buffer bu
     return half << buffer;
 }
 
+static inline uint32_t cnnvp_train_middle(uint32_t half)
+{
+    return cnnvp_train_bit(half, CNNVP_TRAIN_MIDDLE);
+}
+
+/* Contiguous bytes. */
+static inline struct cnnvp_train_box cnnvp_train_line(uint32_t address, uint32_t bytes)
+{
+    return (struct cnnvp_train_box){.address = address, .row = bytes, .rows = 1, .planes = 1};
+}
+
 static inline int cnnvp_train_has(const struct cnnvp_guest *guest, enum cnnvp_train_flag flag)
 {
     return (guest->train.binary->flags & (uint32_t)flag) != 0;
@@ -107,15 +118,12 @@ void cnnvp_train_save_held(struct cnnvp_guest *guest, enum cnnvp_train_module mo
                            uint32_t address);
 void cnnvp_train_clear_held(struct cnnvp_guest *guest, enum cnnvp_train_module module, uint32_t offset, uint32_t bytes);
 
+/* Computes exponents from entries of the max-min buffer, into its place for them. */
+void cnnvp_train_push_exponents(struct cnnvp_guest *guest, uint32_t status, uint32_t entry, uint32_t entries);
+
 /* Number in the data set of image `index` of the batch in work. */
 uint32_t cnnvp_train_number(const struct cnnvp_guest *guest, uint32_t index);
 
-/* A cut of maps: images x channels x rows. */
-struct cnnvp_train_cut {
-    uint32_t image, images;
-    uint32_t channel, channels;
-    uint32_t row, rows;
-};
 /* Loads a cut of the activations that enter `layer`, those of layer 0 from the data set: mantissas to the start of an
  * input half, exponents behind them. Returns the exponents' address. */
 uint32_t cnnvp_train_load_inputs(struct cnnvp_guest *guest, const struct cnnvp_train_layer *layer,

@@ -84,11 +84,6 @@ static void push_held(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, enum 
                      cnnvp_train_bit(half, CNNVP_TRAIN_MIDDLE), CNNVP_TRAIN_BASE_HELD, &held, sizeof held);
 }
 
-static struct cnnvp_train_box line(uint32_t address, uint32_t bytes)
-{
-    return (struct cnnvp_train_box){.address = address, .row = bytes, .rows = 1, .planes = 1};
-}
-
 /* Bytes of the next piece, which must fit into a half. */
 static uint32_t piece_of(const struct cnnvp_guest *guest, uint32_t bytes)
 {
@@ -100,7 +95,7 @@ void cnnvp_train_load_held(struct cnnvp_guest *guest, enum cnnvp_train_module mo
 {
     for (uint32_t done = 0; done < bytes;) {
         const uint32_t piece = piece_of(guest, bytes - done);
-        const struct cnnvp_train_box box = line(address + done, piece);
+        const struct cnnvp_train_box box = cnnvp_train_line(address + done, piece);
         const uint32_t half = cnnvp_train_next(guest, CNNVP_TRAIN_MIDDLE);
         cnnvp_train_load(guest, CNNVP_TRAIN_MIDDLE, half, 0, &box);
         push_held(guest, CNNVP_OPCODE_tload, module, offset + done, piece, half);
@@ -113,7 +108,7 @@ void cnnvp_train_save_held(struct cnnvp_guest *guest, enum cnnvp_train_module mo
 {
     for (uint32_t done = 0; done < bytes;) {
         const uint32_t piece = piece_of(guest, bytes - done);
-        const struct cnnvp_train_box box = line(address + done, piece);
+        const struct cnnvp_train_box box = cnnvp_train_line(address + done, piece);
         const uint32_t half = cnnvp_train_next(guest, CNNVP_TRAIN_MIDDLE);
         push_held(guest, CNNVP_OPCODE_tsave, module, offset + done, piece, half);
         cnnvp_train_put(guest, half, 0, &box);
@@ -124,6 +119,17 @@ void cnnvp_train_save_held(struct cnnvp_guest *guest, enum cnnvp_train_module mo
 void cnnvp_train_clear_held(struct cnnvp_guest *guest, enum cnnvp_train_module module, uint32_t offset, uint32_t bytes)
 {
     push_held(guest, CNNVP_OPCODE_tclear, module, offset, bytes, 0);
+}
+
+void cnnvp_train_push_exponents(struct cnnvp_guest *guest, uint32_t status, uint32_t entry, uint32_t entries)
+{
+    const struct cnnvp_texp exponents = {
+        .entry = entry,
+        .channels = entries,
+        .norm_entry = 0,
+        .out_addr = CNNVP_TRAIN_HELD | guest->train.binary->held_exponents,
+    };
+    cnnvp_train_push(guest, CNNVP_OPCODE_texp, status, 0, CNNVP_TRAIN_BASE_EXP, &exponents, sizeof exponents);
 }
 
 /* ---- maps ---- */
@@ -229,7 +235,7 @@ static void load_exponents(struct cnnvp_guest *guest, const struct map *map, uin
     const uint32_t count = block == CNNVP_TRAIN_BY_IMAGE     ? cut->images
                            : block == CNNVP_TRAIN_BY_CHANNEL ? cut->channels
                                                              : 1u;
-    const struct cnnvp_train_box box = line(map->place.exponents + first, count);
+    const struct cnnvp_train_box box = cnnvp_train_line(map->place.exponents + first, count);
     cnnvp_train_load(guest, buffer, half, at, &box);
 }
 

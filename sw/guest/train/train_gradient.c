@@ -32,11 +32,6 @@ struct work {
     int adds_float;
 };
 
-static uint32_t middle(uint32_t half)
-{
-    return cnnvp_train_bit(half, CNNVP_TRAIN_MIDDLE);
-}
-
 static int has_bias(const struct work *work, const struct tile *tile)
 {
     return work->layer->bias && tile->in == 0;
@@ -82,7 +77,7 @@ static struct cnnvp_train_box matrix_box(const struct work *work, const struct t
 
 static struct cnnvp_train_box vector_box(const struct tile *tile, uint32_t address)
 {
-    return (struct cnnvp_train_box){address + tile->out * SUM_BYTES, tile->outs * SUM_BYTES, 1, 0, 1, 0, 0, 0, 0};
+    return cnnvp_train_line(address + tile->out * SUM_BYTES, tile->outs * SUM_BYTES);
 }
 
 /* ---- loads and stores of weights ---- */
@@ -92,16 +87,8 @@ static void decode(const struct work *work, const struct tile *tile, const struc
     const struct cnnvp_train_binary *binary = work->guest->train.binary;
     const int by_channel = binary->block == CNNVP_TRAIN_BY_CHANNEL;
     const struct cnnvp_train_box box = matrix_box(work, tile, work->layer->weights.mantissas, binary->value_bytes);
-    const struct cnnvp_train_box of_blocks = {
-        work->layer->weights.exponents + (by_channel ? tile->out : 0),
-        by_channel ? tile->outs : 1u,
-        1,
-        0,
-        1,
-        0,
-        0,
-        0,
-        0};
+    const struct cnnvp_train_box of_blocks =
+        cnnvp_train_line(work->layer->weights.exponents + (by_channel ? tile->out : 0), by_channel ? tile->outs : 1u);
     const struct cnnvp_tdecode descriptor = {
         .in_addr = places->narrow,
         .in_stride = tile->ins * work->taps,
@@ -115,47 +102,34 @@ static void decode(const struct work *work, const struct tile *tile, const struc
     };
     cnnvp_train_load(work->guest, CNNVP_TRAIN_MIDDLE, work->idle, places->narrow, &box);
     cnnvp_train_load(work->guest, CNNVP_TRAIN_MIDDLE, work->idle, places->exponents, &of_blocks);
-    cnnvp_train_push(work->guest, CNNVP_OPCODE_tdecode, 0, middle(work->idle), CNNVP_TRAIN_BASE_DECODE, &descriptor,
-                     sizeof descriptor);
+    cnnvp_train_push(work->guest, CNNVP_OPCODE_tdecode, 0, cnnvp_train_middle(work->idle), CNNVP_TRAIN_BASE_DECODE,
+                     &descriptor, sizeof descriptor);
 }
 
-static void load_weights(const struct work *work, const struct tile *tile)
+/* Moves values between memory and the idle half. */
+static void move(const struct work *work, int stores, uint32_t at, struct cnnvp_train_box box)
+{
+    if (stores)
+        cnnvp_train_put(work->guest, work->idle, at, &box);
+    else
+        cnnvp_train_load(work->guest, CNNVP_TRAIN_MIDDLE, work->idle, at, &box);
+}
+
+static void move_weights(const struct work *work, const struct tile *tile, int stores)
 {
     const struct cnnvp_train_layer *layer = work->layer;
     const struct places places = places_of(work, tile);
-    const struct cnnvp_train_box values = matrix_box(work, tile, layer->master.values, SUM_BYTES);
-    const struct cnnvp_train_box velocity = matrix_box(work, tile, layer->master.velocity, SUM_BYTES);
-    if (cnnvp_train_has(work->guest, CNNVP_TRAIN_NARROW))
+    if (!stores && cnnvp_train_has(work->guest, CNNVP_TRAIN_NARROW))
         decode(work, tile, &places);
     else
-        cnnvp_train_load(work->guest, CNNVP_TRAIN_MIDDLE, work->idle, places.value, &values);
+        move(work, stores, places.value, matrix_box(work, tile, layer->master.values, SUM_BYTES));
     if (has_momentum(work))
-        cnnvp_train_load(work->guest, CNNVP_TRAIN_MIDDLE, work->idle, places.velocity, &velocity);
+        move(work, stores, places.velocity, matrix_box(work, tile, layer->master.velocity, SUM_BYTES));
     if (!has_bias(work, tile))
         return;
-    const struct cnnvp_train_box biases = vector_box(tile, layer->bias_master.values);
-    const struct cnnvp_train_box bias_velocity = vector_box(tile, layer->bias_master.velocity);
-    cnnvp_train_load(work->guest, CNNVP_TRAIN_MIDDLE, work->idle, places.bias_value, &biases);
+    move(work, stores, places.bias_value, vector_box(tile, layer->bias_master.values));
     if (has_momentum(work))
-        cnnvp_train_load(work->guest, CNNVP_TRAIN_MIDDLE, work->idle, places.bias_velocity, &bias_velocity);
-}
-
-static void store_weights(const struct work *work, const struct tile *tile)
-{
-    const struct cnnvp_train_layer *layer = work->layer;
-    const struct places places = places_of(work, tile);
-    const struct cnnvp_train_box values = matrix_box(work, tile, layer->master.values, SUM_BYTES);
-    const struct cnnvp_train_box velocity = matrix_box(work, tile, layer->master.velocity, SUM_BYTES);
-    cnnvp_train_put(work->guest, work->idle, places.value, &values);
-    if (has_momentum(work))
-        cnnvp_train_put(work->guest, work->idle, places.velocity, &velocity);
-    if (!has_bias(work, tile))
-        return;
-    const struct cnnvp_train_box biases = vector_box(tile, layer->bias_master.values);
-    const struct cnnvp_train_box bias_velocity = vector_box(tile, layer->bias_master.velocity);
-    cnnvp_train_put(work->guest, work->idle, places.bias_value, &biases);
-    if (has_momentum(work))
-        cnnvp_train_put(work->guest, work->idle, places.bias_velocity, &bias_velocity);
+        move(work, stores, places.bias_velocity, vector_box(tile, layer->bias_master.velocity));
 }
 
 /* ---- update ---- */
@@ -176,8 +150,8 @@ static void push_update(const struct work *work, const struct cnnvp_tupdate *wha
     const uint32_t status = (work->adds_float ? 1u : 0u) << CNNVP_STATUS_tupdate_fp32 |
                             has_momentum(work) << CNNVP_STATUS_tupdate_momentum |
                             (binary->output_halves == 1u ? 0u : 1u) << CNNVP_STATUS_tupdate_idle;
-    cnnvp_train_push(work->guest, CNNVP_OPCODE_tupdate, status, middle(work->working), CNNVP_TRAIN_BASE_UPDATE, &update,
-                     sizeof update);
+    cnnvp_train_push(work->guest, CNNVP_OPCODE_tupdate, status, cnnvp_train_middle(work->working),
+                     CNNVP_TRAIN_BASE_UPDATE, &update, sizeof update);
 }
 
 static void update_tile(const struct work *work, const struct tile *tile)
@@ -228,7 +202,7 @@ struct operands {
 static uint32_t halves_of(const struct work *work, const struct operands *o)
 {
     return cnnvp_train_bit(o->input, CNNVP_TRAIN_INPUT) | cnnvp_train_bit(o->weight, CNNVP_TRAIN_WEIGHTS) |
-           middle(work->working);
+           cnnvp_train_middle(work->working);
 }
 
 static uint32_t status_of(const struct work *work, const struct operands *o)
@@ -340,14 +314,14 @@ static void accumulate_tile(const struct work *work, const struct tile *tile, co
             if (!o.accumulate && before->valid)
                 update_tile(work, before);
             if (!o.accumulate && before->valid && alone)
-                store_weights(work, before);
+                move_weights(work, before, 1);
             push_gradient(work, tile, &o, 0);
             if (has_bias(work, tile))
                 push_gradient(work, tile, &o, 1);
             if (!o.accumulate && before->valid && !alone)
-                store_weights(work, before);
+                move_weights(work, before, 1);
             if (!o.accumulate)
-                load_weights(work, tile);
+                move_weights(work, tile, 0);
             o.accumulate = 1;
         }
 }
@@ -369,7 +343,7 @@ static void accumulate(const struct work *work)
             before = tile;
         }
     update_tile(work, &before);
-    store_weights(work, &before);
+    move_weights(work, &before, 1);
 }
 
 /* ---- the block floating point copy ---- */
@@ -418,7 +392,7 @@ static void quantise_piece(const struct work *work, const struct copy *copy, con
         .first = piece->row * copy->values,
         .tensor_image_stride = of_set * copy->values,
     };
-    cnnvp_train_push(work->guest, CNNVP_OPCODE_tpost, 1u << CNNVP_STATUS_tpost_fp32, middle(piece->half),
+    cnnvp_train_push(work->guest, CNNVP_OPCODE_tpost, 1u << CNNVP_STATUS_tpost_fp32, cnnvp_train_middle(piece->half),
                      CNNVP_TRAIN_BASE_POST, &post, sizeof post);
 }
 
@@ -456,15 +430,9 @@ static void quantise_rows(const struct work *work, const struct copy *copy)
 
 static void hold_exponents(const struct work *work, uint32_t entry, uint32_t entries, uint32_t address)
 {
-    const struct cnnvp_train_binary *binary = work->guest->train.binary;
-    const struct cnnvp_texp exponents = {
-        .entry = entry,
-        .channels = entries,
-        .out_addr = CNNVP_TRAIN_HELD | binary->held_exponents,
-    };
-    cnnvp_train_push(work->guest, CNNVP_OPCODE_texp, 1u << CNNVP_STATUS_texp_each, 0, CNNVP_TRAIN_BASE_EXP, &exponents,
-                     sizeof exponents);
-    cnnvp_train_save_held(work->guest, CNNVP_TRAIN_EXTREMES, binary->held_exponents, entries, address);
+    cnnvp_train_push_exponents(work->guest, 1u << CNNVP_STATUS_texp_each, entry, entries);
+    cnnvp_train_save_held(work->guest, CNNVP_TRAIN_EXTREMES, work->guest->train.binary->held_exponents, entries,
+                          address);
 }
 
 static void quantise(const struct work *work)

@@ -70,22 +70,6 @@ static uint32_t held_exponents(const struct cnnvp_guest *guest, uint32_t block, 
     return CNNVP_TRAIN_HELD | (guest->train.binary->held_exponents + first);
 }
 
-static uint32_t middle(uint32_t half)
-{
-    return cnnvp_train_bit(half, CNNVP_TRAIN_MIDDLE);
-}
-
-static void push_exponents(struct cnnvp_guest *guest, uint32_t status, uint32_t entry, uint32_t entries)
-{
-    const struct cnnvp_texp exponents = {
-        .entry = entry,
-        .channels = entries,
-        .norm_entry = 0,
-        .out_addr = CNNVP_TRAIN_HELD | guest->train.binary->held_exponents,
-    };
-    cnnvp_train_push(guest, CNNVP_OPCODE_texp, status, 0, CNNVP_TRAIN_BASE_EXP, &exponents, sizeof exponents);
-}
-
 static void save_exponents(struct cnnvp_guest *guest, uint32_t block, uint32_t channels, uint32_t address)
 {
     cnnvp_train_save_held(guest, CNNVP_TRAIN_EXTREMES, guest->train.binary->held_exponents,
@@ -121,7 +105,7 @@ static void push_measured(struct cnnvp_guest *guest, const struct cnnvp_train_la
                           uint32_t base, uint32_t status)
 {
     const uint32_t each = block != CNNVP_TRAIN_BY_TENSOR ? 1u << CNNVP_STATUS_texp_each : 0;
-    push_exponents(guest, status | each, base, cnnvp_train_exponents(guest, block, layer->co));
+    cnnvp_train_push_exponents(guest, status | each, base, cnnvp_train_exponents(guest, block, layer->co));
 }
 
 /* ---- forward ---- */
@@ -191,7 +175,8 @@ static void push_post(struct cnnvp_guest *guest, const struct cnnvp_train_layer 
     else
         status |= layer->pool << CNNVP_STATUS_tpost_pool | (parks(guest, layer) ? 1u : 0u) << CNNVP_STATUS_tpost_park |
                   (keeps && (layer->relu || layer->pool) ? 1u : 0u) << CNNVP_STATUS_tpost_keep;
-    cnnvp_train_push(guest, CNNVP_OPCODE_tpost, status, middle(half), CNNVP_TRAIN_BASE_POST, &post, sizeof post);
+    cnnvp_train_push(guest, CNNVP_OPCODE_tpost, status, cnnvp_train_middle(half), CNNVP_TRAIN_BASE_POST, &post,
+                     sizeof post);
 }
 
 /* Stores a tile's results, then what is parked at 0 in the other half, then the matrices. */
@@ -243,7 +228,7 @@ static void push_squares(struct cnnvp_guest *guest, const struct cnnvp_train_lay
     };
     const uint32_t is_float = cnnvp_train_keeps_sums(guest, layer) ? 0 : 1u;
     cnnvp_train_push(guest, CNNVP_OPCODE_tstat, is_float << CNNVP_STATUS_tstat_fp32 | 1u << CNNVP_STATUS_tstat_squares,
-                     middle(half), CNNVP_TRAIN_BASE_STAT, &stat, sizeof stat);
+                     cnnvp_train_middle(half), CNNVP_TRAIN_BASE_STAT, &stat, sizeof stat);
 }
 
 /* Loads every tile of sums and processes it. A tile's stores follow the loads of the next tile. */
@@ -322,7 +307,8 @@ void cnnvp_train_post(struct cnnvp_guest *guest, const struct cnnvp_train_layer 
         push_measured(guest, layer, block, layer->co, 0);
     } else {
         const uint32_t each = block == CNNVP_TRAIN_BY_CHANNEL;
-        push_exponents(guest, 1u << CNNVP_STATUS_texp_map | relu | each << CNNVP_STATUS_texp_each, 0, layer->co);
+        cnnvp_train_push_exponents(
+            guest, 1u << CNNVP_STATUS_texp_map | relu | each << CNNVP_STATUS_texp_each, 0, layer->co);
     }
     save_exponents(guest, block, layer->co, out->exponents);
     sweep_forward(guest, layer, SWEEP_QUANTISE, out);
@@ -338,8 +324,8 @@ void cnnvp_train_post(struct cnnvp_guest *guest, const struct cnnvp_train_layer 
 static void load_labels(struct cnnvp_guest *guest, const struct cnnvp_train_cut *cut, uint32_t half, uint32_t at)
 {
     for (uint32_t i = 0; i < cut->images; ++i) {
-        const struct cnnvp_train_box box = {
-            guest->train.data->labels + cnnvp_train_number(guest, cut->image + i) * 4u, 4, 1, 0, 1, 0, 0, 0, 0};
+        const struct cnnvp_train_box box =
+            cnnvp_train_line(guest->train.data->labels + cnnvp_train_number(guest, cut->image + i) * 4u, 4);
         cnnvp_train_load(guest, CNNVP_TRAIN_MIDDLE, half, at + i * 4u, &box);
     }
 }
@@ -388,13 +374,13 @@ static void classify_group(struct cnnvp_guest *guest, const struct cnnvp_train_l
     cnnvp_train_push(
         guest, CNNVP_OPCODE_tsoftmax,
         1u << CNNVP_STATUS_tsoftmax_fp32 | (train->data->labels != 0 ? 1u : 0u) << CNNVP_STATUS_tsoftmax_gradient,
-        middle(half), CNNVP_TRAIN_BASE_SOFTMAX, &softmax, sizeof softmax);
+        cnnvp_train_middle(half), CNNVP_TRAIN_BASE_SOFTMAX, &softmax, sizeof softmax);
     const struct cnnvp_theld held = {.address = places.records, .bytes = cut->images * record};
     cnnvp_train_push(guest, CNNVP_OPCODE_tsave, (uint32_t)CNNVP_TRAIN_RECORDS << CNNVP_STATUS_tsave_buffer,
-                     middle(half), CNNVP_TRAIN_BASE_HELD, &held, sizeof held);
+                     cnnvp_train_middle(half), CNNVP_TRAIN_BASE_HELD, &held, sizeof held);
     const uint32_t first = learns ? 0 : train->first;
-    const struct cnnvp_train_box results = {
-        train->data->results + (first + cut->image) * record, cut->images * record, 1, 0, 1, 0, 0, 0, 0};
+    const struct cnnvp_train_box results =
+        cnnvp_train_line(train->data->results + (first + cut->image) * record, cut->images * record);
     cnnvp_train_put(guest, half, places.records, &results);
     if (learns) {
         const struct cnnvp_train_box back = classes_box(layer->back, classes, cut);
@@ -510,7 +496,7 @@ static void push_back(struct cnnvp_guest *guest, const struct cnnvp_train_layer 
         .tensor_image_stride = layer->co * plane,
         .first_value = cut->image * plane,
     };
-    cnnvp_train_push(guest, CNNVP_OPCODE_tpostback, back_status(guest, layer, sweep, last), middle(half),
+    cnnvp_train_push(guest, CNNVP_OPCODE_tpostback, back_status(guest, layer, sweep, last), cnnvp_train_middle(half),
                      CNNVP_TRAIN_BASE_BACK, &back, sizeof back);
 }
 
@@ -564,7 +550,8 @@ static void choose_back_exponents(struct cnnvp_guest *guest, const struct cnnvp_
         push_measured(guest, layer, block, layer->co, 0);
     } else {
         const uint32_t each = block == CNNVP_TRAIN_BY_CHANNEL;
-        push_exponents(guest, 1u << CNNVP_STATUS_texp_back | each << CNNVP_STATUS_texp_each, layer->co, layer->co);
+        cnnvp_train_push_exponents(
+            guest, 1u << CNNVP_STATUS_texp_back | each << CNNVP_STATUS_texp_each, layer->co, layer->co);
     }
 }
 

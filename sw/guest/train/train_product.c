@@ -31,17 +31,11 @@ struct tile {
 
 /* ---- pending work of the tile before ---- */
 
-static struct cnnvp_train_cut cut_of(const struct cnnvp_train_pending *pending)
-{
-    return (struct cnnvp_train_cut){
-        pending->image, pending->images, pending->channel, pending->channels, pending->row, pending->rows};
-}
-
 static void push_statistics(struct cnnvp_guest *guest, const struct cnnvp_train_pending *pending)
 {
     const struct cnnvp_train_layer *layer = pending->layer;
     const uint32_t block = layer->out_block;
-    const struct cnnvp_train_cut cut = cut_of(pending);
+    const struct cnnvp_train_cut cut = pending->cut;
     const uint32_t stride = cnnvp_train_image_stride(guest, cut.channels * cut.rows * pending->map_width, SUM_BYTES);
     const uint32_t map = pending->map_height * pending->map_width;
     const uint32_t by_image = !layer->norm && block == CNNVP_TRAIN_BY_IMAGE;
@@ -54,16 +48,16 @@ static void push_statistics(struct cnnvp_guest *guest, const struct cnnvp_train_
             .in_image_stride = stride,
             .images = part.images,
             .channels = part.channels,
-            .size = cnnvp_train_pack(pending->map_width, pending->rows),
+            .size = cnnvp_train_pack(pending->map_width, cut.rows),
             .scale_addr = CNNVP_TRAIN_HELD | guest->train.binary->held_scale,
             .format = cnnvp_train_format(guest),
             .out_addr = at,
             .out_image_stride = stride,
             .entry = by_channel ? part.channel
-                     : by_image ? pending->image
+                     : by_image ? cut.image
                                 : 0,
             .entry_strides = cnnvp_train_pack(by_image, by_channel),
-            .first = pending->image * map + pending->row * pending->map_width,
+            .first = cut.image * map + cut.row * pending->map_width,
             .map = map,
         };
         const uint32_t status =
@@ -84,10 +78,9 @@ static void advance(struct cnnvp_guest *guest)
         push_statistics(guest, pending);
         return;
     }
-    const struct cnnvp_train_cut cut = cut_of(pending);
     const struct cnnvp_train_box box =
         cnnvp_train_sums_box(guest, pending->layer, pending->address, pending->map_channels, pending->map_height,
-                             pending->map_width, 1, &cut);
+                             pending->map_width, 1, &pending->cut);
     cnnvp_train_put(guest, pending->half, 0, &box);
 }
 
@@ -99,8 +92,8 @@ static void finish(struct cnnvp_guest *guest)
 
 static int is_pending(const struct cnnvp_guest *guest, const struct cnnvp_train_cut *cut)
 {
-    const struct cnnvp_train_pending *pending = &guest->train.pending;
-    return pending->steps != 0 && pending->image == cut->image && pending->channel == cut->channel &&
+    const struct cnnvp_train_cut *pending = &guest->train.pending.cut;
+    return guest->train.pending.steps != 0 && pending->image == cut->image && pending->channel == cut->channel &&
            pending->row == cut->row;
 }
 
@@ -115,12 +108,7 @@ static void leave(struct cnnvp_guest *guest, const struct product *product, cons
         .map_channels = product->out_channels,
         .map_height = product->out_height,
         .map_width = product->out_width,
-        .image = tile->cut.image,
-        .images = tile->cut.images,
-        .channel = tile->cut.channel,
-        .channels = tile->cut.channels,
-        .row = tile->cut.row,
-        .rows = tile->cut.rows,
+        .cut = tile->cut,
         .integer = !product->adds_float,
         .layer = product->layer,
     };
@@ -177,12 +165,8 @@ static uint32_t load_kernels(struct cnnvp_guest *guest, const struct product *pr
     if (cnnvp_train_find(guest, CNNVP_TRAIN_WEIGHTS, box.address, cnnvp_train_pack(rows, columns), 0, half))
         return exponents;
     cnnvp_train_load(guest, CNNVP_TRAIN_WEIGHTS, *half, 0, &box);
-    const struct cnnvp_train_box of_blocks = {
-        .address = layer->weights.exponents + (by_channel ? first_row : 0),
-        .row = by_channel ? rows : 1u,
-        .rows = 1,
-        .planes = 1,
-    };
+    const struct cnnvp_train_box of_blocks =
+        cnnvp_train_line(layer->weights.exponents + (by_channel ? first_row : 0), by_channel ? rows : 1u);
     cnnvp_train_load(guest, CNNVP_TRAIN_WEIGHTS, *half, exponents, &of_blocks);
     return exponents;
 }
@@ -192,7 +176,7 @@ static uint32_t load_kernels(struct cnnvp_guest *guest, const struct product *pr
 static uint32_t halves_of(uint32_t input, uint32_t weight, uint32_t middle)
 {
     return cnnvp_train_bit(input, CNNVP_TRAIN_INPUT) | cnnvp_train_bit(weight, CNNVP_TRAIN_WEIGHTS) |
-           cnnvp_train_bit(middle, CNNVP_TRAIN_MIDDLE);
+           cnnvp_train_middle(middle);
 }
 
 /* Operands of a slice's command, besides the product and the tile. */
@@ -273,9 +257,9 @@ static void push_bias(struct cnnvp_guest *guest, const struct product *product, 
     const struct cnnvp_train_layer *layer = product->layer;
     const uint32_t bytes = guest->train.binary->value_bytes;
     struct slice slice = {.channels = 1, .rows = tile->cut.rows, .accumulate = 1};
-    const struct cnnvp_train_box box = {
-        layer->biases.mantissas + tile->cut.channel * bytes, tile->cut.channels * bytes, 1, 0, 1, 0, 0, 0, 0};
-    const struct cnnvp_train_box exponent = {layer->biases.exponents, 1, 1, 0, 1, 0, 0, 0, 0};
+    const struct cnnvp_train_box box =
+        cnnvp_train_line(layer->biases.mantissas + tile->cut.channel * bytes, tile->cut.channels * bytes);
+    const struct cnnvp_train_box exponent = cnnvp_train_line(layer->biases.exponents, 1);
     uint32_t half;
     slice.kernel_exponents = cnnvp_train_even(box.row);
     if (!cnnvp_train_find(guest, CNNVP_TRAIN_WEIGHTS, box.address, cnnvp_train_pack(tile->cut.channels, 1), 0, &half)) {

@@ -93,39 +93,41 @@ static uint32_t address_of(const struct cnnvp_tensor *tensor, uint32_t row, uint
     return tensor->address + 2u * (row * tensor->row_stride + column);
 }
 
-static void check(const struct view *view, const struct cnnvp_depth *depth, const struct steps *steps)
+static void check(const struct view *view, const struct cnnvp_build *build, const struct steps *steps)
 {
     static const uint32_t opcodes[2][2] = {
         {CNNVP_OPCODE_conv, CNNVP_OPCODE_pool}, {CNNVP_OPCODE_vconv, CNNVP_OPCODE_vpool}};
-    const struct cnnvp_binary_chain *chain = &depth->chains[0];
+    const struct cnnvp_groups *groups = build->groups;
+    const struct cnnvp_tensor *in = &build->layers[0].in;
+    const struct cnnvp_tensor *out = &build->layers[groups->member_count - 1].out;
     uint32_t loads = 0;
     uint32_t emitted = 0;
     assert_int_equal(view->count, steps->count);
     for (uint32_t i = 0; i < steps->count; ++i) {
         const struct step *step = &steps->all[i];
         const struct seen *seen = &view->steps[i];
-        const struct cnnvp_layer *plan = &depth->layers[step->layer].plan;
-        const struct cnnvp_binary_level *from = &depth->levels[step->layer];
-        const struct cnnvp_binary_level *to = &depth->levels[step->layer + 1];
+        const struct cnnvp_layer *plan = &groups->layers[step->layer].plan;
+        const struct cnnvp_binary_level *from = &groups->levels[step->layer];
+        const struct cnnvp_binary_level *to = &groups->levels[step->layer + 1];
         const int ready = step->gathered == step->target;
         assert_int_equal(seen->tag, step->layer + 1);
         assert_int_equal(seen->opcode, opcodes[plan->unit == CNNVP_UNIT_VECTOR][plan->op == CNNVP_OP_POOL]);
         if (step->layer == 0)
             assert_int_equal(view->loads[loads++],
-                             address_of(&chain->in, step->y * from->block.height, step->x * from->block.width));
+                             address_of(in, step->y * from->block.height, step->x * from->block.width));
         assert_int_equal(seen->moved, to->on_chip);
         const uint32_t row = step->next_y * to->block.height;
         const uint32_t column = step->next_x * to->block.width;
         if (!to->on_chip) {
-            assert_int_equal(seen->memory_address, address_of(&chain->out, row, column));
+            assert_int_equal(seen->memory_address, address_of(out, row, column));
             continue;
         }
         assert_int_equal(seen->chip_half, to->block.chip_half);
         assert_int_equal(seen->chip_address,
                          to->block.chip_address + 2u * ((to->block.border_top + step->row) * to->block.row_stride +
                                                         to->block.border_left + step->column));
-        if (ready && step->layer + 1 == chain->layer_count)
-            assert_int_equal(view->emitted[emitted++], address_of(&chain->out, row, column));
+        if (ready && step->layer + 1 == groups->member_count)
+            assert_int_equal(view->emitted[emitted++], address_of(out, row, column));
     }
     assert_int_equal(view->load_count, loads);
     assert_int_equal(view->emitted_count, emitted);
@@ -160,8 +162,8 @@ static void run_case(const struct chain *chain, uint32_t block, const char *plan
     for (size_t i = 0; i < element.count; ++i)
         look_at(&view, &element.words[i]);
     struct steps steps = steps_of(chain, block);
-    assert_int_equal(network->build.depth->chain_count, 1);
-    check(&view, network->build.depth, &steps);
+    assert_int_equal(network->build.groups->count, 1);
+    check(&view, &network->build, &steps);
 
     free(steps.all);
     free(element.words);

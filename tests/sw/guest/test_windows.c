@@ -55,7 +55,7 @@ static void compare(const char *file, const cnnvp_platform *platform, uint32_t w
                      vector.words[i].low, high, array.words[i].low);
         seen->convolutions += vector.words[i].high >> 24 == CNNVP_OPCODE_vconv;
         seen->pools += vector.words[i].high >> 24 == CNNVP_OPCODE_vpool;
-        seen->in_chains += guest.binary->chains != 0 && vector.words[i].high != array.words[i].high;
+        seen->in_chains += guest.binary->groups != 0 && vector.words[i].high != array.words[i].high;
     }
     free(array.words);
     free(vector.words);

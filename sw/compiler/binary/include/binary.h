@@ -31,8 +31,7 @@ struct cnnvp_binary;
 struct cnnvp_binary_layer;
 struct cnnvp_weight_tile;
 struct cnnvp_binary_regions;
-struct cnnvp_depth;
-struct cnnvp_fused;
+struct cnnvp_groups;
 
 /* A tensor that stays on chip whole, and its place in the input buffer. If a layer of a fused group makes or reads the
  * tensor, its place lives through all layers of the group. */
@@ -94,8 +93,7 @@ struct cnnvp_build {
     uint64_t moved;                    /* offset of the binary from CNNVP_BINARY_ADDRESS */
     uint64_t weight_tile_end;          /* address after header, tables and weight tiles */
     uint64_t end;                      /* address after everything */
-    struct cnnvp_depth *depth;         /* NULL: layer by layer */
-    struct cnnvp_fused *fused;         /* NULL: nothing is fused */
+    struct cnnvp_groups *groups;       /* fused groups or depth-first chains; NULL: layer by layer */
     struct cnnvp_residents *residents; /* NULL: no tensor stays on chip */
     struct cnnvp_shortage shortage;
     struct cnnvp_plan_finalists *finalists; /* of each layer outside chains; NULL: tiles taken over, or all on chip */
@@ -139,12 +137,6 @@ uint64_t cnnvp_binary_tensor_bytes(const struct cnnvp_build *build, const struct
 /* Address after all memory that a run of the binary uses. */
 uint64_t cnnvp_binary_end(const struct cnnvp_build *build);
 
-/* Where a weight tile lies in memory. */
-struct cnnvp_weight_tile_place {
-    uint64_t address;
-    uint64_t bytes;
-};
-struct cnnvp_weight_tile_place cnnvp_weight_tile_place_of(const struct cnnvp_build *build, uint32_t number);
 /* Adds the bytes of a layer's weight tiles to *bytes, and of those that stay on chip to *resident_bytes. */
 void cnnvp_binary_add_weights(const struct cnnvp_build *build, const struct cnnvp_layer *layer, uint64_t *bytes,
                               uint64_t *resident_bytes);
@@ -157,6 +149,8 @@ int cnnvp_binary_planned_alike(const struct cnnvp_target *target, const struct c
 int cnnvp_binary_groups_alike(const struct cnnvp_build *build, size_t one, size_t other);
 /* Bytes of the input buffer that the slots of a fused group take. */
 uint64_t cnnvp_binary_slot_bytes(const struct cnnvp_build *build, size_t group);
+/* 1: the tensor lies between layers of a group, so it exists only part by part. */
+int cnnvp_binary_is_inside(const struct cnnvp_graph *graph, const struct cnnvp_build *build, int32_t tensor);
 /* 1: the layer is an addition that the layer before it in its fused group does, which also loads the other operand. */
 int cnnvp_binary_is_added(const struct cnnvp_build *build, size_t layer);
 
@@ -201,5 +195,3 @@ CNNVP_MUST_USE cnnvp_result cnnvp_depth_find(struct cnnvp_graph *graph, uint32_t
 /* Describes the build's chains in `work`, if there are any. */
 CNNVP_MUST_USE cnnvp_result cnnvp_binary_chains(const struct cnnvp_build *build, struct cnnvp_arena *arena,
                                                 struct cnnvp_work_info *work, struct cnnvp_error *error);
-/* 1: the tensor lies between two layers of a chain, so it exists only block by block. */
-int cnnvp_binary_is_chained(const struct cnnvp_graph *graph, const struct cnnvp_build *build, int32_t tensor);

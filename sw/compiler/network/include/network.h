@@ -83,7 +83,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_tune(struct cnnvp_network *network, co
 /* network_tune.c: measures time, energy and traffic of the network as built, in a timing-only run. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_take(const struct cnnvp_network *network, const cnnvp_config *config,
                                                struct cnnvp_plan_taken *all, struct cnnvp_error *error);
-/* network_tune.c: builds the network again, with these tiles for layers outside chains and groups. */
+/* network_tune.c: builds the network again, with these tiles for layers outside groups. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_build_again(struct cnnvp_network *network, const struct cnnvp_layer *planned,
                                                       struct cnnvp_error *error);
 
@@ -92,8 +92,6 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_take_plan(
     struct cnnvp_network *network, const struct cnnvp_network_options *options, struct cnnvp_error *error);
 CNNVP_MUST_USE cnnvp_result cnnvp_network_groups(const struct cnnvp_network *network, struct cnnvp_arena *arena,
                                                  struct cnnvp_work_info *work, struct cnnvp_error *error);
-/* 1: the tensor is made and read within one fused group. */
-int cnnvp_network_is_fused(const struct cnnvp_network *network, int32_t tensor);
 /* network_traffic.c. 1: the tensor stays on chip and never lies in memory. */
 int cnnvp_network_stays_on_chip(const struct cnnvp_network *network, int32_t tensor);
 

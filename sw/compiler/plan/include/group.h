@@ -45,6 +45,11 @@ struct cnnvp_plan_group {
     struct cnnvp_group_reach *rows, *columns; /* [tile][member] */
 };
 
+static inline uint64_t cnnvp_plan_group_tiles(const struct cnnvp_plan_group *group)
+{
+    return (uint64_t)group->tile_rows * group->tile_columns;
+}
+
 void cnnvp_plan_group_clear(struct cnnvp_plan_group *group);
 
 /* Fills `rows` and `columns` of the group and of its slots for the group's tile size and halo. FAILED: no memory. */

@@ -98,23 +98,25 @@ static void chains_have_layers_of_their_own(void **state)
 {
     static struct shared shared;
     struct cnnvp_binary_layer block = {.plan = {.tag = 9, .in = {.address = 0x300, .batch_stride = STRIDE}}};
-    struct cnnvp_binary_chain chain = {.layer_count = 1, .in = {.address = 0x200, .batch_stride = STRIDE}};
-    struct cnnvp_depth depth = {.chains = &chain, .chain_count = 1, .layers = &block, .layer_count = 1};
+    struct cnnvp_binary_group chain = {.layer_count = 1};
+    struct cnnvp_binary_level levels[2] = {{.target = 5}, {.target = 6}};
+    struct cnnvp_groups groups = {.table = &chain, .count = 1, .layers = &block, .member_count = 1, .levels = levels};
     (void)state;
     make(&shared, 2, 4 * BATCH);
-    shared.build.depth = &depth;
+    shared.build.groups = &groups;
     put(&shared);
     const struct cnnvp_accelerators_binary *list = at(&shared, CNNVP_BINARY_ADDRESS);
     const struct cnnvp_binary *header = at(&shared, list->binaries[1]);
-    const struct cnnvp_binary_chain *own = at(&shared, header->chains);
-    const struct cnnvp_binary_layer *layer = at(&shared, own->layers);
-    assert_true(header->chains > chain.layers && own->layers > header->chains);
-    assert_int_equal(own->in.address, 0x200 + BATCH * STRIDE);
+    const struct cnnvp_binary_group *own = at(&shared, header->groups);
+    const struct cnnvp_binary_layer *layer = at(&shared, own->members);
+    const struct cnnvp_binary_level *level = at(&shared, own->levels);
+    assert_true(header->groups > chain.members && own->members > header->groups);
+    assert_true(level[0].target == 5 && level[1].target == 6); /* all use these */
     assert_int_equal(layer->plan.tag, 9);
     assert_int_equal(layer->plan.in.address, 0x300 + BATCH * STRIDE);
-    const struct cnnvp_binary_chain *first = at(&shared, shared.build.header->chains);
-    assert_int_equal(first->in.address, 0x200);
-    assert_int_equal(first->layers, chain.layers);
+    const struct cnnvp_binary_group *first = at(&shared, shared.build.header->groups);
+    assert_int_equal(first->members, chain.members);
+    assert_int_equal(first->levels, own->levels);
 }
 
 /* Tables as they are, one after the other, and nothing written after them. */

@@ -35,8 +35,7 @@ struct whole {
     struct cnnvp_build build;
     struct cnnvp_binary header;
     struct cnnvp_binary_layer layers[LAYERS];
-    struct cnnvp_fused fused;
-    struct cnnvp_plan_group group;
+    struct cnnvp_groups groups;
     struct cnnvp_binary_group table;
     struct cnnvp_binary_member members[MEMBERS];
     struct cnnvp_weight_tile weight_tiles[WEIGHT_TILES];
@@ -52,18 +51,25 @@ static void make(struct whole *whole, uint32_t accelerators)
     struct cnnvp_build *build = &whole->build;
     build->header = &whole->header;
     build->entries = whole->layers;
-    build->fused = &whole->fused;
+    build->groups = &whole->groups;
     build->header->layer_count = LAYERS;
     build->weight_tiles = (struct cnnvp_weight_tiles){whole->weight_tiles, WEIGHT_TILES};
     build->shares.count = accelerators;
-    whole->group = (struct cnnvp_plan_group){.first = GROUP, .count = MEMBERS, .tile_rows = TILES, .tile_columns = 1};
-    whole->fused = (struct cnnvp_fused){
-        &whole->group, 1, &whole->table, whole->members, MEMBERS, whole->reaches, (TILES + 1) * MEMBERS};
+    whole->groups = (struct cnnvp_groups){
+        .table = &whole->table,
+        .count = 1,
+        .members = whole->members,
+        .member_count = MEMBERS,
+        .reaches = whole->reaches,
+        .reach_count = (TILES + 1) * MEMBERS};
     whole->table = (struct cnnvp_binary_group){
         .first_layer = GROUP, .layer_count = MEMBERS, .tile_rows = TILES, .tile_columns = 1};
     for (uint32_t i = 0; i < LAYERS; ++i)
         whole->layers[i] = (struct cnnvp_binary_layer){
-            .plan = {.group = i / 2 == 1, .first_weight_tile = first[i], .weight_tile_count = first[i + 1] - first[i]}};
+            .plan = {.tag = i + 1,
+                     .group = i / 2 == 1,
+                     .first_weight_tile = first[i],
+                     .weight_tile_count = first[i + 1] - first[i]}};
     for (uint32_t i = 0; i < MEMBERS; ++i)
         whole->members[i].layer = whole->layers[GROUP + i];
     build->table_bytes = (size_t)(cnnvp_binary_place_tables(build) - CNNVP_BINARY_ADDRESS);
@@ -146,6 +152,51 @@ static void steps_have_their_tables(void **state)
         assert_true(list.all[i].accelerator > list.all[i - 1].accelerator || list.all[i].step >= list.all[i - 1].step);
 }
 
+/* Two chains whose layers take turns: a step for each chain, and the table's entries that the schedule passes. */
+static void chains_may_take_turns(void **state)
+{
+    enum { CHAINS = 2, OF_A_CHAIN = 2 };
+    static const uint32_t step_of[LAYERS] = {0, 1, 1, 1, 2};
+    static struct whole whole;
+    static struct cnnvp_binary_level levels[CHAINS * (OF_A_CHAIN + 1)];
+    static struct cnnvp_binary_layer blocks[CHAINS * OF_A_CHAIN];
+    struct cnnvp_binary_group chains[CHAINS];
+    struct list list = {.most = LISTED};
+    (void)state;
+    make(&whole, 1);
+    for (uint32_t c = 0; c < CHAINS; ++c)
+        chains[c] = (struct cnnvp_binary_group){
+            .first_layer = c, .layer_count = OF_A_CHAIN, .last_layer = c + CHAINS * (OF_A_CHAIN - 1)};
+    for (uint32_t i = 0; i < LAYERS; ++i) {
+        whole.layers[i].plan.depth_first = i < CHAINS * OF_A_CHAIN;
+        whole.layers[i].plan.group = i < CHAINS * OF_A_CHAIN ? i % CHAINS + 1 : 0;
+    }
+    for (uint32_t i = 0; i < CHAINS * OF_A_CHAIN; ++i)
+        blocks[i] = whole.layers[i / OF_A_CHAIN + i % OF_A_CHAIN * CHAINS];
+    whole.groups = (struct cnnvp_groups){
+        .table = chains, .count = CHAINS, .layers = blocks, .member_count = CHAINS * OF_A_CHAIN, .levels = levels};
+    whole.build.table_bytes = (size_t)(cnnvp_binary_place_tables(&whole.build) - CNNVP_BINARY_ADDRESS);
+    cnnvp_binary_write_tables(&whole.build, whole.binary);
+    const struct cnnvp_binary *header = at(&whole, CNNVP_BINARY_ADDRESS);
+    assert_int_equal(cnnvp_binary_list_steps(&whole.build, take, &list), CNNVP_DONE);
+    for (uint32_t i = 0; i < LAYERS; ++i)
+        assert_true(is_listed(&list, 0, step_of[i], header->layers + i * sizeof *blocks, sizeof *blocks));
+    for (uint32_t c = 0; c < CHAINS; ++c) {
+        assert_true(is_listed(&list, 0, c, header->groups + c * sizeof *chains, sizeof *chains));
+        assert_true(is_listed(&list, 0, c, chains[c].members, OF_A_CHAIN * sizeof *blocks));
+        assert_true(is_listed(&list, 0, c, chains[c].levels, (OF_A_CHAIN + 1) * sizeof *levels));
+        for (uint32_t i = c; i < CHAINS * OF_A_CHAIN; i += CHAINS)
+            for (uint32_t b = 0; b < whole.layers[i].plan.weight_tile_count; ++b)
+                assert_true(is_listed(&list, 0, c,
+                                      header->weight_tiles + (whole.layers[i].plan.first_weight_tile + b) *
+                                                                 sizeof(struct cnnvp_weight_tile),
+                                      sizeof(struct cnnvp_weight_tile)));
+    }
+    for (size_t i = 1; i < list.count; ++i)
+        assert_true(list.all[i].step >= list.all[i - 1].step);
+    assert_int_equal(list.all[list.count - 1].step, 2);
+}
+
 static void an_answer_ends_the_list(void **state)
 {
     static struct whole whole;
@@ -178,9 +229,8 @@ static void tables_stay_where_layers_are_left_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_of_the_binary_is_listed),
-        cmocka_unit_test(steps_have_their_tables),
-        cmocka_unit_test(tables_stay_where_layers_are_left_out),
+        cmocka_unit_test(all_of_the_binary_is_listed), cmocka_unit_test(steps_have_their_tables),
+        cmocka_unit_test(chains_may_take_turns),       cmocka_unit_test(tables_stay_where_layers_are_left_out),
         cmocka_unit_test(an_answer_ends_the_list),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -42,10 +42,10 @@ static void levels_are_blocks_of_maps(void **state)
     (void)state;
     make_graph();
     assert_int_equal(place(4, 32768, 0), CNNVP_DONE);
-    const struct cnnvp_depth *depth = build.depth;
-    assert_true(depth->chain_count == 1 && depth->layer_count == 4 && depth->level_count == 5);
+    const struct cnnvp_groups *groups = build.groups;
+    assert_true(groups->count == 1 && groups->member_count == 4);
     for (size_t i = 0; i < 5; ++i) {
-        const struct cnnvp_binary_level *level = &depth->levels[i];
+        const struct cnnvp_binary_level *level = &groups->levels[i];
         const uint32_t border = i == 0 || i == 1 || i == 3;
         assert_true(level->bits_x == bits[i] && level->bits_y == bits[i]);
         assert_int_equal(level->target, 16);
@@ -55,7 +55,7 @@ static void levels_are_blocks_of_maps(void **state)
         assert_int_equal(level->on_chip, i != 4); /* a block of the last map leaves from the output buffer */
         assert_int_equal(level->padding, border ? CNNVP_PADDING_ONCE : CNNVP_PADDING_NONE);
     }
-    assert_null(depth->orders);
+    assert_null(groups->orders);
     clear();
 }
 
@@ -80,15 +80,15 @@ static void slots_of_one_time_are_apart(void **state)
     for (uint64_t bytes = 4096; bytes >= 512 && !refused; bytes -= 64) {
         make_graph();
         refused = place(4, bytes, 0) != CNNVP_DONE;
-        const struct cnnvp_depth *depth = build.depth;
-        for (size_t a = 0; !refused && depth->chain_count == 1 && depth->layer_count == 4 && a < 4; ++a)
+        const struct cnnvp_groups *groups = build.groups;
+        for (size_t a = 0; !refused && groups->count == 1 && groups->member_count == 4 && a < 4; ++a)
             for (size_t b = a + 1; b < 4; ++b) {
-                const int apart = are_apart(&depth->levels[a], &depth->levels[b]);
-                assert_true(end_of(&depth->levels[b]) <= bytes);
+                const int apart = are_apart(&groups->levels[a], &groups->levels[b]);
+                assert_true(end_of(&groups->levels[b]) <= bytes);
                 assert_true(apart || (a != 0 && b != 3));
                 shared |= !apart;
                 if (!apart && a == 1)
-                    assert_int_equal(depth->levels[a].padding, CNNVP_PADDING_EACH);
+                    assert_int_equal(groups->levels[a].padding, CNNVP_PADDING_EACH);
             }
         clear();
     }
@@ -104,11 +104,11 @@ static void order_tables_are_mortons(void **state)
     (void)state;
     make_graph();
     assert_int_equal(place(4, 32768, 1), CNNVP_DONE);
-    assert_int_equal(build.depth->order_count, 16 + 16 + 16 + 4 + 4);
+    assert_int_equal(build.groups->order_count, 16 + 16 + 16 + 4 + 4);
     for (uint32_t i = 0; i < 16; ++i)
-        assert_int_equal(build.depth->orders[i], x[i] | y[i] << 16);
+        assert_int_equal(build.groups->orders[i], x[i] | y[i] << 16);
     for (uint32_t i = 0; i < 4; ++i)
-        assert_int_equal(build.depth->orders[48 + i], i % 2 | i / 2 << 16);
+        assert_int_equal(build.groups->orders[48 + i], i % 2 | i / 2 << 16);
     clear();
 }
 

@@ -54,10 +54,10 @@ static void check_places(uint64_t weight_bytes)
     for (uint32_t i = 0; i < build.weight_tiles.count; ++i) {
         const struct cnnvp_weight_tile *weight_tile = &build.weight_tiles.all[i];
         if (!weight_tile->stays) {
-            assert_true(weight_tile->bytes <= build.depth->streams[0]);
+            assert_true(weight_tile->bytes <= build.groups->streams[0]);
             continue;
         }
-        assert_true(weight_tile->chip_address >= build.depth->streams[0]);
+        assert_true(weight_tile->chip_address >= build.groups->streams[0]);
         assert_true(weight_tile->chip_address + weight_tile->bytes <= weight_bytes);
         for (uint32_t k = 0; k < i; ++k) {
             const struct cnnvp_weight_tile *other = &build.weight_tiles.all[k];
@@ -72,9 +72,9 @@ static void all_stay_where_they_fit(void **state)
 {
     (void)state;
     assert_int_equal(place(65536, CNNVP_ISSUE_GUEST), CNNVP_DONE);
-    assert_int_equal(build.depth->chain_count, 1);
-    assert_int_equal(build.depth->chains[0].resident, 1);
-    assert_int_equal(build.depth->streams[0], 0);
+    assert_int_equal(build.groups->count, 1);
+    assert_int_equal(build.groups->table[0].resident, 1);
+    assert_int_equal(build.groups->streams[0], 0);
     for (size_t i = 0; i < graph.layer_count; ++i) {
         uint64_t all;
         const uint64_t stays = staying(i, &all);
@@ -113,11 +113,11 @@ static void the_scheduler_needs_all_of_them(void **state)
     cnnvp_graph_clear(&graph);
     scheduler = 0x1000;
     assert_int_equal(place(65536, CNNVP_ISSUE_SCHEDULER), CNNVP_DONE);
-    assert_int_equal(build.depth->chains[0].scheduled, 2);
-    assert_string_equal(build.depth->issue_reasons[0], "as asked");
+    assert_int_equal(build.groups->table[0].scheduled, 2);
+    assert_string_equal(build.groups->issue_reasons[0], "as asked");
     clear();
     assert_int_equal(place(65536, CNNVP_ISSUE_GUEST), CNNVP_DONE);
-    assert_int_equal(build.depth->chains[0].scheduled, 0);
+    assert_int_equal(build.groups->table[0].scheduled, 0);
     clear();
     assert_int_equal(place(4096, CNNVP_ISSUE_SCHEDULER), CNNVP_BAD_INPUT);
     assert_non_null(
@@ -143,9 +143,9 @@ static void equal_chains_have_equal_issuers(void **state)
         assert_int_equal(cnnvp_depth_find(&graph, 4, &problem), CNNVP_DONE);
         assert_int_equal(cnnvp_binary_build(&graph, &target, &options, &build, &problem), CNNVP_DONE);
         cnnvp_target_clear(&target);
-        assert_int_equal(build.depth->chain_count, 2);
-        assert_int_equal(build.depth->chains[0].scheduled, build.depth->chains[1].scheduled);
-        by_unit += build.depth->chains[0].scheduled;
+        assert_int_equal(build.groups->count, 2);
+        assert_int_equal(build.groups->table[0].scheduled, build.groups->table[1].scheduled);
+        by_unit += build.groups->table[0].scheduled;
         clear();
     }
     assert_in_range(by_unit, 1, sizes - 1u);
