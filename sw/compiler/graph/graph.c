@@ -60,6 +60,24 @@ int32_t cnnvp_graph_base(const struct cnnvp_graph *graph, int32_t tensor)
     return tensor;
 }
 
+int32_t cnnvp_graph_format_base(const struct cnnvp_graph *graph, int32_t tensor)
+{
+    while (tensor != CNNVP_GRAPH_NONE && graph->tensors[tensor].base != CNNVP_GRAPH_NONE &&
+           graph->tensors[tensor].part == 0)
+        tensor = graph->tensors[tensor].base;
+    return tensor;
+}
+
+int32_t cnnvp_graph_part(const struct cnnvp_graph *graph, int32_t tensor, uint32_t channel)
+{
+    for (size_t i = 0; i < graph->tensor_count; ++i) {
+        const struct cnnvp_graph_tensor *view = &graph->tensors[i];
+        if (view->part != 0 && view->base == tensor && channel - view->base_channel < view->channels)
+            return (int32_t)i;
+    }
+    return CNNVP_GRAPH_NONE;
+}
+
 size_t cnnvp_graph_words(const struct cnnvp_graph_tensor *tensor)
 {
     return (size_t)tensor->channels * tensor->height * tensor->width;

@@ -37,6 +37,18 @@ struct text {
 
 /* Describes a tensor in memory, image after image: input or output number `index`. Names carry the number from the
  * second one on. */
+/* Parts of an output have formats of their own. */
+static void define_fracs(const struct cnnvp_network *network, int32_t number, const char *part, const struct text *to)
+{
+    const struct cnnvp_tensor *tensor = &network->build.tensors[number];
+    (void)fprintf(to->header, "#define %s%s_FRACS {", to->name, part);
+    for (uint32_t c = 0; c < tensor->channels; ++c)
+        (void)fprintf(to->header, "%s%d", c != 0 ? ", " : "",
+                      network->graph.tensors[cnnvp_graph_part(&network->graph, number, c)].frac);
+    (void)fprintf(to->header, "} /* by channel: a word, of %u bits in memory, is value * 2^FRACS[channel] */\n",
+                  8u << tensor->word_shift);
+}
+
 static void describe(const struct cnnvp_network *network, int32_t number, const char *word, size_t index,
                      const struct text *to)
 {
@@ -54,8 +66,11 @@ static void describe(const struct cnnvp_network *network, int32_t number, const 
     define(to->header, to->name, part, "HEIGHT", tensor->height, "");
     define(to->header, to->name, part, "WIDTH", tensor->width, "");
     define(to->header, to->name, part, "WORDS", words * network->images, "of all images");
-    (void)fprintf(to->header, "#define %s%s_FRAC %d /* a word, of %u bits in memory, is value * 2^FRAC */\n", to->name,
-                  part, of->frac, 8u << tensor->word_shift);
+    if (cnnvp_graph_part(&network->graph, number, 0) == CNNVP_GRAPH_NONE)
+        (void)fprintf(to->header, "#define %s%s_FRAC %d /* a word, of %u bits in memory, is value * 2^FRAC */\n",
+                      to->name, part, of->frac, 8u << tensor->word_shift);
+    else
+        define_fracs(network, number, part, to);
     if (of->zero != 0)
         (void)fprintf(to->header, "#define %s%s_ZERO %d /* and its value is that of the file less this */\n", to->name,
                       part, of->zero);

@@ -95,7 +95,7 @@ static float maximum(float a, float b)
 /* 1: only softmax reads the layer's results. Sums beyond their format may saturate: softmax's results stay the same. */
 static int gives_scores(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
 {
-    return graph->tensors[cnnvp_graph_base(graph, layer->out)].scores != 0 && cnnvp_graph_passes(layer);
+    return graph->tensors[cnnvp_graph_format_base(graph, layer->out)].scores != 0 && cnnvp_graph_passes(layer);
 }
 
 uint32_t cnnvp_formats_epsilon(float epsilon, int32_t frac)
@@ -114,8 +114,8 @@ static void unify(struct cnnvp_graph *graph)
         changed = 0;
         for (size_t i = 0; i < graph->layer_count; ++i) {
             const struct cnnvp_graph_layer *layer = &graph->layers[i];
-            struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_base(graph, layer->in)];
-            struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, layer->out)];
+            struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_format_base(graph, layer->in)];
+            struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_format_base(graph, layer->out)];
             struct cnnvp_graph_tensor *lower = NULL;
             int32_t to = 0;
             if (cnnvp_graph_moves(layer) && cnnvp_graph_has_fixed_format(graph, layer->in)) {
@@ -127,7 +127,7 @@ static void unify(struct cnnvp_graph *graph)
                 lower = in->frac > out->frac ? in : out;
                 to = in->frac > out->frac ? out->frac : in->frac;
             } else if (cnnvp_graph_aligns_operands(layer) && !cnnvp_graph_has_fixed_format(graph, layer->in2)) {
-                struct cnnvp_graph_tensor *in2 = &graph->tensors[cnnvp_graph_base(graph, layer->in2)];
+                struct cnnvp_graph_tensor *in2 = &graph->tensors[cnnvp_graph_format_base(graph, layer->in2)];
                 const int apart = in->frac > in2->frac + OPERANDS_APART;
                 lower = in2->frac > in->frac ? in2 : apart ? in : NULL;
                 to = apart ? in2->frac + OPERANDS_APART : in->frac;
@@ -153,7 +153,7 @@ static void limit_statistics(struct cnnvp_graph *graph)
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
-        struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_base(graph, layer->in)];
+        struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_format_base(graph, layer->in)];
         if (layer->op == CNNVP_OP_SOFTMAX)
             in->frac = minimum(in->frac, STATISTICS_FRAC_MAX);
         if (layer->op == CNNVP_OP_NORM && layer->norm != CNNVP_NORM_STORED)
@@ -164,8 +164,8 @@ static void limit_statistics(struct cnnvp_graph *graph)
 /* If one of two tensors that share a format was always 0, it is assumed to be as large as the other. 1: it was. */
 static int take_size(struct cnnvp_graph *graph, int32_t one, int32_t other)
 {
-    struct cnnvp_graph_tensor *a = &graph->tensors[cnnvp_graph_base(graph, one)];
-    struct cnnvp_graph_tensor *b = &graph->tensors[cnnvp_graph_base(graph, other)];
+    struct cnnvp_graph_tensor *a = &graph->tensors[cnnvp_graph_format_base(graph, one)];
+    struct cnnvp_graph_tensor *b = &graph->tensors[cnnvp_graph_format_base(graph, other)];
     const float size = maximum(a->max_abs, b->max_abs);
     const int taken = size > 0.0f && !(a->max_abs > 0.0f && b->max_abs > 0.0f) &&
                       !cnnvp_graph_has_fixed_format(graph, one) && !cnnvp_graph_has_fixed_format(graph, other);
@@ -209,11 +209,12 @@ static void limit_extremes(struct cnnvp_graph *graph)
                             (layer->arithmetic == CNNVP_ARITHMETIC_MAX || layer->arithmetic == CNNVP_ARITHMETIC_MIN);
         const float argument = largest_argument(layer);
         const int copy = cnnvp_graph_moves(layer) && (cnnvp_graph_passes(layer) || argument < INFINITY);
-        const float most = cnnvp_graph_has_table(layer) ? fminf(argument, layer->pre_max_abs)
-                                                        : graph->tensors[cnnvp_graph_base(graph, layer->out)].max_abs;
+        const float most = cnnvp_graph_has_table(layer)
+                               ? fminf(argument, layer->pre_max_abs)
+                               : graph->tensors[cnnvp_graph_format_base(graph, layer->out)].max_abs;
         const int32_t operands[2] = {layer->in, layer->in2};
         for (int k = 0; k < (extreme ? 2 : copy ? 1 : 0); ++k) {
-            struct cnnvp_graph_tensor *operand = &graph->tensors[cnnvp_graph_base(graph, operands[k])];
+            struct cnnvp_graph_tensor *operand = &graph->tensors[cnnvp_graph_format_base(graph, operands[k])];
             if (cnnvp_graph_readers(graph, operands[k]) == 1u && operand->max_abs > most) {
                 operand->max_abs = most;
                 operand->saturates = 1;
@@ -226,7 +227,7 @@ static void limit_extremes(struct cnnvp_graph *graph)
  * as those of long lines are. */
 static void set_shares(struct cnnvp_graph *graph, int32_t out)
 {
-    struct cnnvp_graph_tensor *shares = &graph->tensors[cnnvp_graph_base(graph, out)];
+    struct cnnvp_graph_tensor *shares = &graph->tensors[cnnvp_graph_format_base(graph, out)];
     const uint32_t bytes = cnnvp_graph_word_bytes(graph, out);
     const int32_t least = SOFTMAX_FRAC(bytes);
     const int32_t frac = shares->max_abs > 0.0f ? cnnvp_frac_for(shares->max_abs, MARGIN, bytes) : least;
@@ -247,7 +248,7 @@ static void choose_tensors(struct cnnvp_graph *graph)
 {
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
-        struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_base(graph, layer->out)];
+        struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_format_base(graph, layer->out)];
         for (uint32_t p = 0; p < layer->post_count; ++p) {
             static const unsigned char reaches_one[] = {
 #define CNNVP_FUNCTION(name, operator, import, value, segments, range, positive, reaches, function) \
@@ -277,7 +278,7 @@ static void choose_tensors(struct cnnvp_graph *graph)
             graph->tensors[i].frac = 0;
     unify(graph);
     for (size_t i = 0; i < graph->tensor_count; ++i)
-        graph->tensors[i].frac = graph->tensors[cnnvp_graph_base(graph, (int32_t)i)].frac;
+        graph->tensors[i].frac = graph->tensors[cnnvp_graph_format_base(graph, (int32_t)i)].frac;
 }
 
 /* The largest magnitude of parameters; 0 for a weightless graph. */
@@ -384,7 +385,7 @@ static void choose_weights(struct cnnvp_graph *graph, struct cnnvp_graph_layer *
     const int has_bias = layer->has_bias || layer->op == CNNVP_OP_NORM;
     float bias_max = has_bias ? largest_of(graph, layer->bias, outputs) : 0.0f;
     float sum_max = layer->pre_max_abs;
-    const float counted = graph->tensors[cnnvp_graph_base(graph, layer->out)].max_abs;
+    const float counted = graph->tensors[cnnvp_graph_format_base(graph, layer->out)].max_abs;
     const int is_constant = !(weight_max > 0.0f) && cnnvp_graph_passes(layer);
     /* Masks, and constants of maxima, are far below all numbers that count, so they are cut off. */
     if (gives_scores(graph, layer) || (is_constant && sum_max > counted)) {
@@ -412,7 +413,7 @@ static void choose_weights(struct cnnvp_graph *graph, struct cnnvp_graph_layer *
     }
     if (layer->steps.bias == NULL && layer->bias != NULL)
         refine_steps(graph, layer, weights / outputs);
-    if (graph->tensors[cnnvp_graph_base(graph, layer->out)].whole == 0)
+    if (graph->tensors[cnnvp_graph_format_base(graph, layer->out)].whole == 0)
         layer->steps.out = (float)ldexp(1.0, -layer->pre_frac); /* the output is not quantised: step of its format */
 }
 

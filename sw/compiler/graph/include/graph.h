@@ -72,7 +72,9 @@ struct cnnvp_graph_tensor {
     uint32_t counts;  /* 1: whole numbers of any size, or compared with 0; bytes do not hold all of them */
     uint32_t scores; /* 1: only softmax or maxima read it, possibly after arithmetic; numbers far below do not count for
                         its format */
-    /* From the float pass and formats.c. Views have their base's format. */
+    uint32_t part; /* 1: a view of some channels of a result that only the host reads: a layer writes it, in a format of
+                      its own */
+    /* From the float pass and formats.c. Other views have the format of what they show. */
     float max_abs;
     uint32_t saturates; /* 1: max_abs leaves out numbers that make no difference to what reads them (base tensors) */
     uint32_t fractions; /* 1: not all values are whole numbers (base tensors) */
@@ -193,6 +195,10 @@ void cnnvp_graph_clear(struct cnnvp_graph *graph);
 
 /* The tensor that has the memory: the tensor itself, or the one that it is a view of. */
 int32_t cnnvp_graph_base(const struct cnnvp_graph *graph, int32_t tensor);
+/* The tensor whose format the tensor has: its base, or a part of it. */
+int32_t cnnvp_graph_format_base(const struct cnnvp_graph *graph, int32_t tensor);
+/* The part of a result that has this channel; CNNVP_GRAPH_NONE: the result has no parts. */
+int32_t cnnvp_graph_part(const struct cnnvp_graph *graph, int32_t tensor, uint32_t channel);
 
 /* 1: the layer reads the base tensor or a view of it. */
 static inline int cnnvp_graph_reads(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer,
