@@ -2,7 +2,8 @@
 /*
  * Concatenations of channels without copies: layers write their part of the result to its place. A result whose parts
  * follow each other in a larger one is a view of that, as in a dense block, where each layer reads all features before
- * it: they are written once. Parts that lie side by side in one tensor are one part.
+ * it: they are written once. Parts that lie side by side in one tensor are one part. Parts of what only the host reads
+ * have formats of their own.
  */
 #include "graph_edit.h"
 

@@ -140,11 +140,8 @@ cnnvp_result cnnvp_operator_never(struct cnnvp_import *import)
     return cnnvp_constant_define(import, &never);
 }
 
-/* Elements of a constant mask that are looked at: a timing-only run reads no more (cnnvp_constant_known). */
-#define MASK_MAX 4096
-
 /* 1: the mask that this node adds to scores, or chooses by a condition, may hide all of a line: it is computed, or a
- * constant with such a line. */
+ * constant with such a line. Larger constants are not looked at, as a timing-only run does not read them. */
 static cnnvp_result may_hide_lines(struct cnnvp_import *import, int *may)
 {
     struct cnnvp_constant mask;
@@ -155,7 +152,7 @@ static cnnvp_result may_hide_lines(struct cnnvp_import *import, int *may)
         CNNVP_TRY(cnnvp_import_value(import, i, &value));
         if (value.constant == NULL)
             continue;
-        if (!adds || cnnvp_onnx_elements(value.constant) > MASK_MAX) {
+        if (!adds || cnnvp_onnx_elements(value.constant) > CNNVP_CONSTANT_SMALL) {
             *may = i != 0 && !adds;
             return CNNVP_DONE;
         }
