@@ -100,7 +100,7 @@ static cnnvp_result read_values(const struct cnnvp_network *network, cnnvp_platf
 /* Cuts off what the tensor's format leaves out on purpose: what lies beyond it makes no difference to its readers. */
 static void saturate(const struct cnnvp_graph *graph, int32_t tensor, int32_t frac, struct cnnvp_array *array)
 {
-    const struct cnnvp_graph_tensor *base = &graph->tensors[cnnvp_graph_base(graph, tensor)];
+    const struct cnnvp_graph_tensor *base = &graph->tensors[cnnvp_graph_format_base(graph, tensor)];
     const float most = cnnvp_graph_word_bytes(graph, tensor) == 1u ? INT8_MAX : INT16_MAX;
     float *values = array->data;
     if (frac == CNNVP_NETWORK_FLOAT || graph->tensors[tensor].powers != NULL ||

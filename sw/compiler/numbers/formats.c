@@ -104,10 +104,10 @@ uint32_t cnnvp_formats_epsilon(float epsilon, int32_t frac)
     return units < 2147483647.0 ? (uint32_t)(units + 0.5) : INT32_MAX;
 }
 
-/* Gives tensors that must share a format the smallest frac of all. A copy of what others
- * read, too, may have fewer: so what is joined with larger numbers keeps its precision for them. Second operands of
- * additions get at most the frac of the first, and first ones at most OPERANDS_APART more than the second. Each round
- * lowers at least one frac, so it ends. Fixed formats stay. */
+/* Gives tensors that must share a format the smallest frac of all. A copy of what others read, too, may have fewer
+ * bits: so what is joined with larger numbers keeps its precision for them. Second operands of additions get at most
+ * the frac of the first, and first ones at most OPERANDS_APART more than the second. Each round lowers at least one
+ * frac, so it ends. Fixed formats stay. */
 static void unify(struct cnnvp_graph *graph)
 {
     for (int changed = 1; changed;) {
