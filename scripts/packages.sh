@@ -10,10 +10,10 @@ CNNVP_BUILD_PACKAGES="gcc g++ cmake ninja-build pkg-config help2man
     verilator
     gcc-riscv64-unknown-elf picolibc-riscv64-unknown-elf make
     python3 python3-numpy python3-sklearn python3-onnx"
-# Additional packages for the tests: the test library, other readers of the output files, a browser for the report
-# pages, linters, and another compiler with its sanitizers.
+# Additional packages for the tests: the test library, what unpacks their data, other readers of the output files, a
+# browser for the report pages, linters, and another compiler with its sanitizers.
 # shellcheck disable=SC2034 # used by test.sh
-CNNVP_TEST_PACKAGES="libcmocka-dev protobuf-compiler qemu-system-misc gdb-multiarch sqlite3 chromium nodejs
+CNNVP_TEST_PACKAGES="libcmocka-dev xz-utils protobuf-compiler qemu-system-misc gdb-multiarch sqlite3 chromium nodejs
     clang-format clang-tidy cppcheck clang libclang-rt-14-dev valgrind"
 
 # cnnvp_missing PACKAGE...: prints the packages that are not installed, each after a space.
