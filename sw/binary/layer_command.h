@@ -376,6 +376,22 @@ static inline uint32_t cnnvp_sums_format(const struct cnnvp_layer *layer, uint32
     return format | layer->sum_bytes / CNNVP_WORD_BYTES << CNNVP_SLOT_LSB;
 }
 
+/* Instruction of an average pool that divides partial sums. Sets all of the vector but its counts, addresses of sums
+ * and results, and seed. */
+static inline struct cnnvp_operation cnnvp_division_operation(const struct cnnvp_layer *layer, uint32_t divisor,
+                                                              struct cnnvp_vector *vector)
+{
+    const uint32_t scaled = layer->operands.divisor != 0;
+    vector->a_stride = 1;
+    vector->immediate = scaled ? layer->operands.divisor : divisor;
+    vector->c_addr = layer->operands.a;
+    vector->format = cnnvp_sums_format(layer, layer->format);
+    vector->limits = layer->limits;
+    return (struct cnnvp_operation){
+        CNNVP_OPCODE_vdiv, 3u << CNNVP_STATUS_vdiv_a | 3u << CNNVP_STATUS_vdiv_b | 1u << CNNVP_STATUS_vdiv_store |
+                               scaled << CNNVP_STATUS_vdiv_scale | cnnvp_clip_status(layer->clips)};
+}
+
 /* Turns a vector instruction over elements into one over the sums of parts. The sums lie at 0, the sums of squares
  * behind them. */
 static inline struct cnnvp_vector cnnvp_sums_vector(const struct cnnvp_layer *layer, enum cnnvp_norm_step step,

@@ -504,18 +504,12 @@ static inline void push_posts(struct cnnvp_guest *guest, const struct cnnvp_epil
 static void push_quotients(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue,
                            struct cnnvp_vector *vector, uint32_t slot, uint32_t divisor)
 {
-    const uint32_t scaled = epilogue->layer->operands.divisor != 0;
+    const struct cnnvp_operation operation = cnnvp_division_operation(epilogue->layer, divisor, vector);
     vector->a_addr = slot * epilogue->layer->sum_bytes;
-    vector->a_stride = 1;
-    vector->immediate = scaled ? epilogue->layer->operands.divisor : divisor;
-    vector->c_addr = epilogue->layer->operands.a;
-    vector->format = cnnvp_sums_format(epilogue->layer, epilogue->layer->format);
     vector->out_addr = epilogue->result_address + slot * cnnvp_format_bytes(vector->format, CNNVP_NARROW_OUT);
-    vector->limits = epilogue->layer->limits;
     vector->seed = cnnvp_part_seed(epilogue->seed, slot);
-    const uint32_t status = 3u << CNNVP_STATUS_vdiv_a | 3u << CNNVP_STATUS_vdiv_b | 1u << CNNVP_STATUS_vdiv_store |
-                            scaled << CNNVP_STATUS_vdiv_scale | cnnvp_clip_status(epilogue->layer->clips);
-    cnnvp_push_vector(guest, CNNVP_OPCODE_vdiv, status, bit(epilogue->output_half, CNNVP_BUFFER_OUTPUT), vector);
+    cnnvp_push_vector(guest, operation.opcode, operation.status, bit(epilogue->output_half, CNNVP_BUFFER_OUTPUT),
+                      vector);
 }
 
 /* Number of taps of a window, along one axis, that lie in [low, high). */

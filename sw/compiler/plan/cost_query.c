@@ -429,6 +429,28 @@ static uint64_t softmax_ps(struct cnnvp_cost_query *query, uint32_t channels, ui
                      cnnvp_divide_up32(channels * rows * columns, count * groups));
 }
 
+static int is_average(const struct cnnvp_layer *layer)
+{
+    return layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE;
+}
+
+/* Divisions of an average pool, without those at the edges of the map, where fewer taps count. */
+static uint64_t division_ps(struct cnnvp_cost_query *query, const uint32_t box[3])
+{
+    const struct cnnvp_layer *layer = query->layer;
+    const uint32_t words = box[0] * box[1] * box[2];
+    struct cnnvp_vector vector = {.count = words, .repeat = 1};
+    if (layer->by_position != 0)
+        vector = (struct cnnvp_vector){
+            .out_addr = words * layer->sum_bytes,
+            .count = box[2],
+            .repeat = box[0] * box[1],
+            .a_repeat = box[2],
+            .out_repeat = box[2]};
+    const struct cnnvp_operation operation = cnnvp_division_operation(layer, layer->pool_area, &vector);
+    return vector_ps(query, operation, &vector, 1);
+}
+
 /* The first post-operation of an activation layer reads the layer's operand; all others read the results. */
 static uint64_t post_ps(struct cnnvp_cost_query *query, uint32_t index, const uint32_t box[3])
 {
@@ -454,10 +476,12 @@ struct cnnvp_plan_vectors cnnvp_plan_vectors_of(struct cnnvp_cost_query *query, 
         return (struct cnnvp_plan_vectors){answer->ps[0], answer->ps[1]};
     query->vectors = 0;
     const int adds = layer->op == CNNVP_OP_ADD || (layer->added.tag != 0 && !cnnvp_is_added(layer));
-    uint64_t sum = adds                            ? arithmetic_ps(query, box)
-                   : layer->op == CNNVP_OP_NORM    ? norm_ps(query, channels, rows * columns)
-                   : layer->op == CNNVP_OP_SOFTMAX ? softmax_ps(query, channels, rows, columns)
-                                                   : 0;
+    uint64_t sum =
+        adds                            ? arithmetic_ps(query, box)
+        : layer->op == CNNVP_OP_NORM    ? norm_ps(query, channels, rows * columns)
+        : layer->op == CNNVP_OP_SOFTMAX ? softmax_ps(query, channels, rows, columns)
+        : is_average(layer)             ? division_ps(query, box)
+                                        : 0;
     for (uint32_t i = 0; i < layer->post_count && sum != CNNVP_PLAN_REFUSED; ++i) {
         if (cnnvp_is_written_out(layer, i))
             continue;

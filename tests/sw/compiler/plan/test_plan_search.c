@@ -276,6 +276,29 @@ static void dimensions_that_change_places_take_instructions(void **state)
     cnnvp_target_clear(&target);
 }
 
+/* The vector unit divides the sums of an average pool, 16 in a beat and 8 more cycles of 1 ns: 2048 of them take 128
+ * times 9. It takes no part in a maximum. */
+static void averages_are_divided(void **state)
+{
+    (void)state;
+    const struct fake_config config = fake_nfu();
+    struct cnnvp_target target = cases_target(&config);
+    struct cnnvp_layer layer = {CNNVP_ONE_TAP};
+    layer.op = CNNVP_OP_POOL;
+    layer.pool_area = layer.sum_bytes = 4;
+    for (unsigned average = 0; average < 2; ++average)
+        for (layer.by_position = 0; layer.by_position < 2; ++layer.by_position) {
+            layer.pool = average ? CNNVP_POOL_AVERAGE : CNNVP_POOL_MAX;
+            struct cnnvp_cost_query *query = cnnvp_cost_query_new(&layer, "L", &target.limits);
+            assert_non_null(query);
+            const struct cnnvp_plan_vectors vectors = cnnvp_plan_vectors_of(query, 8, 16, 16);
+            assert_int_equal(vectors.count, average);
+            assert_true(average ? vectors.ps >= 1152000 && vectors.ps < 1200000 : vectors.ps == 0);
+            cnnvp_cost_query_free(query);
+        }
+    cnnvp_target_clear(&target);
+}
+
 /* Rows of 32 words that become columns of 32 maps' rows: a tile has whole rows of what it reads, which are bursts, and
  * not whole rows of what it writes, for which it would read words that lie 64 bytes apart. */
 static void columns_are_read_in_bursts(void **state)
@@ -351,6 +374,7 @@ int main(void)
         cmocka_unit_test(lanes_read_other_banks),
         cmocka_unit_test(loads_go_beside_the_last_slice),
         cmocka_unit_test(dimensions_that_change_places_take_instructions),
+        cmocka_unit_test(averages_are_divided),
         cmocka_unit_test(columns_are_read_in_bursts),
         cmocka_unit_test(the_peak_leaves_out_no_finalist),
     };
