@@ -3,9 +3,11 @@
  * The search: lists the ways to cut a layer, computes a lower bound of the time of each, and keeps the best few.
  *
  * The bound of a way is the longest of four: all calculations (overlapped with transfers in the order of instructions),
- * all work of the vector unit, all transfers, and the core's work; plus the first loads and the last store, which
- * nothing hides. How often inputs and weights are loaded follows from the loops in layer.h and from the tiles that stay
- * in the halves of a buffer from one step to the next. All figures are for a whole batch.
+ * all work of the vector unit, all transfers, and the core's work; plus what nothing hides: the first load of inputs,
+ * the last store, and the longer of two: the first load of weights, beside which the layer before ends, and the work of
+ * the array or the vector unit, whichever has less, on the last tile. How often inputs and weights are loaded follows
+ * from the loops in layer.h and from the tiles that stay in the halves of a buffer from one step to the next. All
+ * figures are for a whole batch.
  */
 #include "cost_query.h"
 #include "binary/layer_command.h"
@@ -80,8 +82,9 @@ struct search {
 /* ---- bounds ---- */
 
 struct work {
-    uint64_t compute, vector, memory, core, ends; /* ps; compute: of the layer's unit; ends: first and last transfers */
-    uint64_t inputs, weights;                     /* ps of their loads, a part of `memory` */
+    uint64_t compute, vector, memory, core; /* ps; compute: of the layer's unit */
+    uint64_t ends, first_weights;           /* ps of the first input and the last results; of the first weight tile */
+    uint64_t inputs, weights;               /* ps of their loads, a part of `memory` */
     uint64_t steps;
     uint32_t input_slices, output_slices; /* of a step; each pair is one instruction */
     uint64_t read_bytes, write_bytes;     /* of bursts */
@@ -371,7 +374,8 @@ static struct work transfers_of(struct search *search)
                  (visits.inputs + visits.weight_tiles) * CNNVP_PLAN_LOAD_CYCLES +
                  images * (slices + steps) * CNNVP_PLAN_COMMAND_CYCLES) *
                 limits->core_ps;
-    work.ends = layer->tile_images * (moves.input.ps + moves.store.ps) / counts.tiles + weight_tile.ps;
+    work.ends = layer->tile_images * (moves.input.ps + moves.store.ps) / counts.tiles;
+    work.first_weights = weight_tile.ps;
     return work;
 }
 
@@ -405,8 +409,10 @@ static uint64_t in_order(const struct work *work)
 static inline struct cnnvp_plan_finalist way_of(const struct search *search, const struct work *work)
 {
     const uint64_t vector = work->vector + (search->layer->unit == CNNVP_UNIT_VECTOR ? work->compute : 0);
-    const uint64_t units = cnnvp_maximum(cnnvp_maximum(in_order(work), vector), work->memory) + work->ends;
-    const uint64_t core = work->core + work->ends, longer = cnnvp_maximum(units, core);
+    const uint64_t last = vector == work->vector ? cnnvp_minimum(work->compute, vector) / work->steps : 0;
+    const uint64_t units = cnnvp_maximum(cnnvp_maximum(in_order(work), vector), work->memory) + work->ends +
+                           cnnvp_maximum(last, work->first_weights);
+    const uint64_t core = work->core + work->ends + work->first_weights, longer = cnnvp_maximum(units, core);
     const uint64_t all = longer + (work->compute + work->vector + work->memory + work->core) / CNNVP_PLAN_WORK_PART;
     const struct cnnvp_plan_taken taken = {(double)all, work->moving + (double)all * search->limits->energy.ps,
                                            (double)(work->read_bytes + work->write_bytes)};

@@ -299,6 +299,38 @@ static void averages_are_divided(void **state)
     cnnvp_target_clear(&target);
 }
 
+/* A pool in one tile: its sums are divided after the array has added them, and no other tile hides that. */
+static void nothing_hides_the_last_tile(void **state)
+{
+    (void)state;
+    const struct fake_config config = fake_nfu();
+    struct cnnvp_target target = cases_target(&config);
+    struct cnnvp_layer layer = {CNNVP_ONE_TAP};
+    struct cnnvp_plan_finalist way;
+    struct cnnvp_error error = {""};
+    layer.op = CNNVP_OP_POOL;
+    layer.pool = CNNVP_POOL_AVERAGE;
+    layer.kx = layer.ky = 4;
+    layer.pool_area = 16;
+    layer.sum_bytes = 4;
+    layer.in = layer.out = (struct cnnvp_tensor){
+        .column_stride = 1,
+        .row_stride = 16,
+        .channel_stride = 256,
+        .word_shift = 1,
+        .channels = 8,
+        .height = 16,
+        .width = 16};
+    layer.in.height = layer.in.width = layer.in.row_stride = 19;
+    layer.in.channel_stride = 19 * 19;
+    const struct cnnvp_plan_cut cut = {
+        .group_out = 8, .tile_h = 16, .tile_w = 16, .tile_in = 8, .tile_out = 8, .tile_images = 1};
+    assert_int_equal(cnnvp_plan_again(&layer, "L", &target.limits, cut, &way, &error), CNNVP_DONE);
+    assert_true(way.compute > 500000); /* 8 maps, 4 tiles of the array, 16 taps of 1 ns */
+    assert_true(way.units > way.compute + way.vector + way.memory / 2);
+    cnnvp_target_clear(&target);
+}
+
 /* Rows of 32 words that become columns of 32 maps' rows: a tile has whole rows of what it reads, which are bursts, and
  * not whole rows of what it writes, for which it would read words that lie 64 bytes apart. */
 static void columns_are_read_in_bursts(void **state)
@@ -375,6 +407,7 @@ int main(void)
         cmocka_unit_test(loads_go_beside_the_last_slice),
         cmocka_unit_test(dimensions_that_change_places_take_instructions),
         cmocka_unit_test(averages_are_divided),
+        cmocka_unit_test(nothing_hides_the_last_tile),
         cmocka_unit_test(columns_are_read_in_bursts),
         cmocka_unit_test(the_peak_leaves_out_no_finalist),
     };
