@@ -46,15 +46,7 @@ memory_port::memory_port(const sc_core::sc_module_name &name, run_control &contr
 
     sc_core::sc_spawn_options outside;
     outside.set_stack_size(stack_bytes);
-    sc_core::sc_spawn(
-        [this] {
-            for (;;) {
-                sc_core::wait(outside_wanted_);
-                outside_work_();
-                outside_work_ = nullptr;
-            }
-        },
-        "access", &outside);
+    sc_core::sc_spawn([this] { serve_outside(); }, "access", &outside);
 }
 
 memory_port::~memory_port() = default;
@@ -469,15 +461,39 @@ void memory_port::invalidate_direct_mem_ptr(sc_dt::uint64 start, sc_dt::uint64 e
 
 /* -- ordinary transport for accesses that debug transport refused -- */
 
-bool memory_port::run_outside(const std::function<void()> &function)
+void memory_port::serve_outside()
 {
-    outside_work_ = function;
+    for (;;) {
+        while (!outside_)
+            sc_core::wait(outside_wanted_);
+        const auto access = std::move(outside_);
+        outside_.reset();
+        access->done = plain_pieces(access->command, access->address, access->bytes.data(), access->bytes.size(),
+                                    access->whose ? &*access->whose : nullptr);
+        access->finished = true;
+    }
+}
+
+/* Returns the number of bytes moved; 0 if the memory does not answer. */
+size_t memory_port::run_outside(const tlm::tlm_generic_payload &payload, const cnnvp_access *whose)
+{
+    unsigned char *const data = payload.get_data_ptr();
+    const auto access = std::make_shared<outside_access>(outside_access{
+        payload.get_command(),
+        payload.get_address(),
+        {data, data + payload.get_data_length()},
+        whose ? std::optional(*whose) : std::nullopt});
+    outside_ = access;
     outside_wanted_.notify(sc_core::SC_ZERO_TIME);
-    for (int step = 0; outside_work_ && step < max_steps && sc_core::sc_pending_activity(); ++step)
+    for (int step = 0; !access->finished && step < max_steps && sc_core::sc_pending_activity(); ++step)
         advance(sc_core::sc_time_to_pending_activity());
-    const bool done = !outside_work_;
-    outside_work_ = nullptr;
-    return done;
+    if (!access->finished) {
+        outside_.reset();
+        return 0;
+    }
+    if (access->command == tlm::TLM_READ_COMMAND)
+        std::copy_n(access->bytes.begin(), access->done, data);
+    return access->done;
 }
 
 bool memory_port::plain_piece(tlm::tlm_command command, uint64_t address, unsigned char *data, size_t size,
@@ -501,27 +517,30 @@ bool memory_port::plain_piece(tlm::tlm_command command, uint64_t address, unsign
     return good;
 }
 
+size_t memory_port::plain_pieces(tlm::tlm_command command, uint64_t address, unsigned char *data, size_t size,
+                                 const cnnvp_access *whose)
+{
+    size_t done = 0;
+    while (done < size) {
+        const size_t piece = std::min(size - done, plain_bytes_ - (address + done) % plain_bytes_);
+        if (!plain_piece(command, address + done, data + done, piece, whose))
+            break;
+        done += piece;
+    }
+    return done;
+}
+
 /* Returns the number of bytes moved; 0 in a method, which cannot wait for a memory. */
 unsigned memory_port::plain(tlm::tlm_generic_payload &payload)
 {
     const auto *const extension = payload.get_extension<payload_extension>();
-    const uint64_t address = payload.get_address();
-    const size_t size = payload.get_data_length();
+    const cnnvp_access *const whose = extension ? extension->access : nullptr;
     size_t done = 0;
-    const auto move = [&] {
-        while (done < size) {
-            const size_t room = plain_bytes_ - (address + done) % plain_bytes_;
-            const size_t piece = std::min(size - done, room);
-            if (!plain_piece(payload.get_command(), address + done, payload.get_data_ptr() + done, piece,
-                             extension ? extension->access : nullptr))
-                return;
-            done += piece;
-        }
-    };
     if (in_thread())
-        move();
+        done = plain_pieces(payload.get_command(), payload.get_address(), payload.get_data_ptr(),
+                            payload.get_data_length(), whose);
     else if (sc_core::sc_get_status() == sc_core::SC_PAUSED || sc_core::sc_get_status() == sc_core::SC_STOPPED)
-        (void)run_outside(move);
+        done = run_outside(payload, whose);
     return static_cast<unsigned>(done);
 }
 

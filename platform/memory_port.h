@@ -23,8 +23,8 @@
 #pragma once
 
 #include <deque>
-#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -79,6 +79,15 @@ private:
     struct worker {
         sc_core::sc_event wake;
     };
+    /* An access from outside the simulation. It owns its data: the memory may answer after the caller has given up. */
+    struct outside_access {
+        tlm::tlm_command command;
+        uint64_t address;
+        std::vector<unsigned char> bytes;
+        const std::optional<cnnvp_access> whose;
+        size_t done = 0;
+        bool finished = false;
+    };
 
     run_control &control_;
     const std::string instance_;
@@ -94,7 +103,7 @@ private:
     job *requesting_ = nullptr; /* for at: transaction whose request phase has not ended */
     sc_core::sc_event may_request_;
     tlm_utils::peq_with_cb_and_phase<memory_port> due_;
-    std::function<void()> outside_work_;
+    std::shared_ptr<outside_access> outside_; /* the next one for the thread that makes them */
     sc_core::sc_event outside_wanted_;
     std::string complaint_; /* the last one */
     unsigned complaints_ = 0;
@@ -133,9 +142,12 @@ private:
 
     /* accesses without debug transport */
     unsigned plain(tlm::tlm_generic_payload &payload);
+    size_t plain_pieces(tlm::tlm_command command, uint64_t address, unsigned char *data, size_t size,
+                        const cnnvp_access *whose);
     bool plain_piece(tlm::tlm_command command, uint64_t address, unsigned char *data, size_t size,
                      const cnnvp_access *whose);
-    bool run_outside(const std::function<void()> &function);
+    size_t run_outside(const tlm::tlm_generic_payload &payload, const cnnvp_access *whose);
+    [[noreturn]] void serve_outside();
 };
 
 } // namespace cnnvp

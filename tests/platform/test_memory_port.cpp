@@ -455,6 +455,48 @@ void test_broken(void **)
     }
 }
 
+/* A memory that does not answer: the caller gives up, and what is answered later touches nothing of the caller's. */
+void test_late_answers(void **)
+{
+    for (const bool writes : {false, true}) {
+        constexpr uint64_t at = 0x80100000;
+        cnnvp_config *config = configure({"dram.model=external"});
+        cnnvp_platform *platform = nullptr;
+        cnnvp_platform_options options{};
+        cnnvp_error error{};
+        options.struct_size = sizeof options;
+        sc_core::sc_event *answer = nullptr;
+        bool holds = false;
+        const cnnvp::bind_memory bind = [&](const char *, cnnvp::memory_socket &socket) {
+            auto made = std::make_shared<loose>("somebodys_memory", ns(10), false, false, false);
+            answer = new sc_core::sc_event("answer");
+            made->breaks = [&](auto &, auto &) {
+                while (holds)
+                    sc_core::wait(*answer);
+            };
+            socket.bind(made->socket);
+            return made;
+        };
+        assert_int_equal(cnnvp::platform_new(config, &options, bind, &platform, &error), CNNVP_DONE);
+        const std::vector<unsigned char> data(300, 7);
+        assert_int_equal(cnnvp_platform_write(platform, at, data.data(), data.size()), CNNVP_DONE);
+        holds = true;
+        auto given_up = std::make_unique<std::vector<unsigned char>>(data.size(), 1);
+        assert_int_not_equal(writes ? cnnvp_platform_write(platform, at, given_up->data(), given_up->size())
+                                    : cnnvp_platform_read(platform, at, given_up->data(), given_up->size()),
+                             CNNVP_DONE);
+        given_up.reset();
+        holds = false;
+        answer->notify(sc_core::SC_ZERO_TIME);
+        std::vector<unsigned char> read(data.size());
+        assert_int_equal(cnnvp_platform_read(platform, at, read.data(), read.size()), CNNVP_DONE);
+        assert_true(read == std::vector<unsigned char>(data.size(), writes ? 1 : 7));
+        delete answer;
+        cnnvp_platform_free(platform);
+        cnnvp_config_free(config);
+    }
+}
+
 /* Taken down while threads are inside the memory, and while responses are due. */
 void test_freed_in_mid_transfer(void **)
 {
@@ -624,6 +666,7 @@ int main()
         cmocka_unit_test(test_time_counts),
         cmocka_unit_test(test_errors),
         cmocka_unit_test(test_broken),
+        cmocka_unit_test(test_late_answers),
         cmocka_unit_test(test_freed_in_mid_transfer),
         cmocka_unit_test(test_refused),
         cmocka_unit_test(test_memory_outlives_platform),
