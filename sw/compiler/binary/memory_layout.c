@@ -40,45 +40,64 @@ static const char *planes_only(const struct cnnvp_graph *graph, const struct cnn
     return NULL;
 }
 
-/* Why the map has to lie in planes; NULL: it can lie in blocks of any number of channels that divides *whole. */
-static const char *only_planes(const struct cnnvp_graph *graph, int32_t base, size_t *whole)
+/* By base tensor: why the map has to lie in planes; NULL: it can lie in blocks of any number of channels that divides
+ * `whole`. */
+struct limits {
+    const char **why;
+    size_t *whole;
+};
+
+static void refuse(const struct limits *limits, const struct cnnvp_graph *graph, int32_t tensor, const char *why)
 {
-    const struct cnnvp_graph_tensor *of = &graph->tensors[base];
-    const char *why = NULL;
-    *whole = 0;
-    if (cnnvp_graph_is_input(graph, base) || cnnvp_graph_is_output(graph, base))
-        return "inputs and outputs of the network lie in planes";
-    for (size_t i = 0; i < graph->layer_count && why == NULL; ++i)
-        why = planes_only(graph, &graph->layers[i], base);
-    for (int32_t i = 0; i < (int32_t)graph->tensor_count && why == NULL; ++i) {
+    const int32_t base = cnnvp_graph_base(graph, tensor);
+    if (base != CNNVP_GRAPH_NONE && limits->why[base] == NULL)
+        limits->why[base] = why;
+}
+
+static cnnvp_result find_limits(const struct cnnvp_graph *graph, struct cnnvp_arena *arena, struct limits *limits,
+                                struct cnnvp_error *error)
+{
+    static const char outside[] = "inputs and outputs of the network lie in planes";
+    limits->why = cnnvp_arena_array(arena, graph->tensor_count, sizeof *limits->why);
+    limits->whole = cnnvp_arena_array(arena, graph->tensor_count, sizeof *limits->whole);
+    CNNVP_TRY_MEMORY(!arena->failed, error);
+    for (size_t i = 0; i < cnnvp_graph_inputs(graph); ++i)
+        refuse(limits, graph, cnnvp_graph_input(graph, i), outside);
+    for (size_t i = 0; i < graph->output_count; ++i)
+        refuse(limits, graph, graph->outputs[i].tensor, outside);
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        const int32_t maps[] = {layer->in, layer->in2, layer->out};
+        for (size_t k = 0; k < sizeof maps / sizeof maps[0]; ++k)
+            refuse(limits, graph, maps[k], planes_only(graph, layer, cnnvp_graph_base(graph, maps[k])));
+    }
+    for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i) {
         const struct cnnvp_graph_tensor *view = &graph->tensors[i];
-        if (cnnvp_graph_base(graph, i) != base)
-            continue;
+        const int32_t base = cnnvp_graph_base(graph, i);
+        const struct cnnvp_graph_tensor *of = &graph->tensors[base];
         const size_t plane = (size_t)of->height * of->width, offset = cnnvp_graph_offset(graph, i);
         if ((size_t)view->height * view->width != plane || offset % plane != 0 || view->channel_step > 1)
-            why = "it is also read as a map of another shape";
-        const size_t first = offset / plane;
-        *whole = cnnvp_common_divisor(cnnvp_common_divisor(*whole, view->channels), first);
+            refuse(limits, graph, i, "it is also read as a map of another shape");
+        else
+            limits->whole[base] =
+                cnnvp_common_divisor(cnnvp_common_divisor(limits->whole[base], view->channels), offset / plane);
     }
-    return why;
+    return CNNVP_DONE;
 }
 
 /* Why the map cannot lie in blocks of so many channels; NULL: it can. */
-static const char *why_not(const struct cnnvp_graph *graph, int32_t base, uint32_t channels)
+static const char *why_not(const struct limits *limits, int32_t base, uint32_t channels)
 {
-    size_t whole;
-    const char *why = only_planes(graph, base, &whole);
-    return why != NULL             ? why
-           : whole % channels != 0 ? "its channels, or those of its parts, are no whole blocks"
-                                   : NULL;
+    return limits->why[base] != NULL             ? limits->why[base]
+           : limits->whole[base] % channels != 0 ? "its channels, or those of its parts, are no whole blocks"
+                                                 : NULL;
 }
 
 /* The largest possible blocks of at most `most` channels; 1: only planes are possible. */
-static uint32_t largest_blocks(const struct cnnvp_graph *graph, int32_t base, uint32_t most)
+static uint32_t largest_blocks(const struct limits *limits, int32_t base, uint32_t most)
 {
-    size_t whole;
-    uint32_t channels = only_planes(graph, base, &whole) == NULL ? most : 1u;
-    while (channels > 1 && whole % channels != 0)
+    uint32_t channels = limits->why[base] == NULL ? most : 1u;
+    while (channels > 1 && limits->whole[base] % channels != 0)
         --channels;
     return cnnvp_maximum32(channels, 1u);
 }
@@ -101,11 +120,15 @@ void cnnvp_layout_set(const struct cnnvp_graph *graph, struct cnnvp_build *build
 cnnvp_result cnnvp_layout_take(const struct cnnvp_graph *graph, const struct cnnvp_plan *plan,
                                struct cnnvp_build *build, struct cnnvp_error *error)
 {
+    CNNVP_SCOPED(cnnvp_arena_free) struct cnnvp_arena arena = {0};
+    struct limits limits;
+    CNNVP_TRY(find_limits(graph, &arena, &limits, error));
     for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i) {
         const uint32_t channels = plan->blocks[i];
         if (channels <= 1)
             continue;
-        const char *why = plan->on_chip[i] ? "it stays on chip, where maps lie in planes" : why_not(graph, i, channels);
+        const char *why =
+            plan->on_chip[i] ? "it stays on chip, where maps lie in planes" : why_not(&limits, i, channels);
         if (why != NULL)
             return cnnvp_config_error(
                 error, plan->block_places[i], "tensor \"%s\": blocks of %u channels cannot be: %s",
@@ -125,6 +148,8 @@ struct known {
 
 struct choice {
     const struct cnnvp_graph *graph;
+    struct limits possible;
+    size_t *first, *touching; /* layers that make or read map i: touching[first[i]] to touching[first[i + 1] - 1] */
     struct cnnvp_build *build;
     struct cnnvp_error *error;
     struct cnnvp_plan_limits limits;
@@ -175,10 +200,39 @@ static const struct known *plan_of(struct choice *choice, size_t index)
     return choice->result == CNNVP_DONE ? known : NULL;
 }
 
-static int touches(const struct choice *choice, size_t index, int32_t base)
+/* The bases of the maps that a layer reads and makes, each once. Returns their number. */
+static size_t maps_of(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer, int32_t maps[3])
 {
-    const struct cnnvp_graph_layer *layer = &choice->graph->layers[index];
-    return cnnvp_graph_reads(choice->graph, layer, base) || cnnvp_graph_base(choice->graph, layer->out) == base;
+    const int32_t all[] = {layer->in, layer->in2, layer->out};
+    size_t count = 0;
+    for (size_t k = 0; k < 3; ++k) {
+        const int32_t base = cnnvp_graph_base(graph, all[k]);
+        size_t as = 0;
+        while (as < count && maps[as] != base)
+            ++as;
+        if (base != CNNVP_GRAPH_NONE && as == count)
+            maps[count++] = base;
+    }
+    return count;
+}
+
+/* Lists the layers of each map, in their order. */
+static cnnvp_result find_touching(struct choice *choice, struct cnnvp_arena *arena)
+{
+    const struct cnnvp_graph *graph = choice->graph;
+    int32_t maps[3];
+    choice->first = cnnvp_arena_array(arena, graph->tensor_count + 1u, sizeof *choice->first);
+    choice->touching = cnnvp_arena_array(arena, 3u * graph->layer_count, sizeof *choice->touching);
+    CNNVP_TRY_MEMORY(!arena->failed, choice->error);
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        for (size_t k = maps_of(graph, &graph->layers[i], maps); k-- > 0;)
+            ++choice->first[maps[k]];
+    for (size_t i = 0; i < graph->tensor_count; ++i)
+        choice->first[i + 1u] += choice->first[i];
+    for (size_t i = graph->layer_count; i-- > 0;)
+        for (size_t k = maps_of(graph, &graph->layers[i], maps); k-- > 0;)
+            choice->touching[--choice->first[maps[k]]] = i;
+    return CNNVP_DONE;
 }
 
 /* Sums over layers: scores of their plans, bytes of bursts, and the least possible bytes. */
@@ -202,8 +256,8 @@ static struct worth worth_of(struct choice *choice, int32_t base, uint32_t chann
 {
     struct worth worth = {0, 0, 0};
     choice->blocks[base] = channels;
-    for (size_t i = 0; i < choice->graph->layer_count; ++i) {
-        const struct known *known = touches(choice, i, base) ? plan_of(choice, i) : NULL;
+    for (size_t i = choice->first[base]; i < choice->first[base + 1]; ++i) {
+        const struct known *known = plan_of(choice, choice->touching[i]);
         if (known == NULL)
             continue;
         worth.score += known->finalists.count != 0 ? known->finalists.all[0].score : INFINITY;
@@ -223,7 +277,7 @@ static int choose_for(struct choice *choice, int32_t base, uint32_t largest)
     double score = INFINITY;
     for (uint32_t channels = planes.least < planes.bytes ? largest : 1u;
          channels > 1 && channels > largest / SMALLEST_PART && choice->result == CNNVP_DONE;
-         channels = largest_blocks(choice->graph, base, channels / 2u)) {
+         channels = largest_blocks(&choice->possible, base, channels / 2u)) {
         const struct worth blocks = worth_of(choice, base, channels);
         if (blocks.score <= planes.score && blocks.bytes < planes.bytes && blocks.score < score) {
             best = channels;
@@ -404,12 +458,14 @@ cnnvp_result cnnvp_layout_choose(const struct cnnvp_graph *graph, const struct c
     choice.known = cnnvp_arena_array(&arena, KNOWN * graph->layer_count, sizeof *choice.known);
     choice.weights = cnnvp_arena_array(&arena, graph->layer_count, sizeof *choice.weights);
     CNNVP_TRY_MEMORY(!arena.failed, error);
+    CNNVP_TRY(find_limits(graph, &arena, &choice.possible, error));
+    CNNVP_TRY(find_touching(&choice, &arena));
     for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i) {
         choice.blocks[i] = 1;
         largest[i] = 1;
         if (graph->tensors[i].base == CNNVP_GRAPH_NONE && build->tensors[i].height * build->tensors[i].width > 1)
             choice.blocks[i] = largest[i] =
-                largest_blocks(graph, i, target->limits.burst_bytes / cnnvp_graph_word_bytes(graph, i));
+                largest_blocks(&choice.possible, i, target->limits.burst_bytes / cnnvp_graph_word_bytes(graph, i));
     }
     for (size_t i = 0; i < graph->layer_count; ++i)
         choice.weights[i] = target->limits.weights;
@@ -420,7 +476,7 @@ cnnvp_result cnnvp_layout_choose(const struct cnnvp_graph *graph, const struct c
         CNNVP_TRY(cnnvp_plan_memory_end(target, build, choice.blocks, error));
     }
     for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i)
-        if (choice.blocks[i] > 1)
-            cnnvp_layout_set(graph, build, i, choice.blocks[i]);
+        if (choice.blocks[cnnvp_graph_base(graph, i)] > 1)
+            lay_tensor(&build->tensors[i], choice.blocks[cnnvp_graph_base(graph, i)]);
     return CNNVP_DONE;
 }

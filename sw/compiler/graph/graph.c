@@ -272,11 +272,27 @@ void cnnvp_graph_remove(struct cnnvp_graph *graph, size_t index)
     --graph->layer_count;
 }
 
+static void use(struct cnnvp_graph *graph, int32_t tensor)
+{
+    if (tensor != CNNVP_GRAPH_NONE)
+        graph->tensors[cnnvp_graph_base(graph, tensor)].used = 1;
+}
+
 void cnnvp_graph_drop_unused(struct cnnvp_graph *graph)
 {
-    for (size_t i = graph->layer_count; i-- > 0;)
-        if (cnnvp_graph_readers(graph, graph->layers[i].out) == 0)
+    for (size_t i = 0; i < graph->tensor_count; ++i)
+        graph->tensors[i].used = 0;
+    for (size_t i = 0; i < graph->output_count; ++i)
+        use(graph, graph->outputs[i].tensor);
+    for (size_t i = graph->layer_count; i-- > 0;) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        if (!graph->tensors[cnnvp_graph_base(graph, layer->out)].used) {
             cnnvp_graph_remove(graph, i);
+            continue;
+        }
+        use(graph, layer->in);
+        use(graph, layer->in2);
+    }
 }
 
 struct cnnvp_graph_layer *cnnvp_graph_insert(struct cnnvp_graph *graph, size_t index,

@@ -68,6 +68,7 @@ struct cnnvp_graph_tensor {
     float step, low, high;
     uint32_t integer; /* input of the network, 1: the file gives it integers or booleans */
     uint32_t narrow;  /* 1: 8-bit words, 0: 16-bit words; set by cnnvp_words_choose (base tensors) */
+    uint32_t used;    /* cnnvp_graph_drop_unused: 1: a later layer or the host reads it (base tensors) */
     uint32_t readers; /* words.c: flags that say what is done with its words (base tensors) */
     uint32_t counts;  /* 1: whole numbers of any size, or compared with 0; bytes do not hold all of them */
     uint32_t scores; /* 1: only softmax or maxima read it, possibly after arithmetic; numbers far below do not count for
