@@ -120,10 +120,8 @@ static cnnvp_result format_posts(const struct cnnvp_graph *graph, const struct c
     const int32_t zero = cnnvp_graph_word_zero(graph, from->out);
     for (uint32_t i = 0; i < to->post_count; ++i) {
         struct cnnvp_layer_post *post = &to->posts[i];
-        if (cnnvp_graph_converts(from)) {
-            const int32_t shift = graph->tensors[from->in].frac - graph->tensors[from->out].frac;
-            post->format = pack_format(cnnvp_formats_shift(shift), 0, rounding) | words_of(post->format);
-        }
+        if (cnnvp_graph_converts(from))
+            post->format = pack_format(cnnvp_formats_shift(from->dropped), 0, rounding) | words_of(post->format);
         if (post->kind != CNNVP_POST_TABLE) {
             post->value = cnnvp_quantise(from->posts[i].value, frac) + zero;
             post->value = post->value < INT16_MIN ? INT16_MIN : post->value;

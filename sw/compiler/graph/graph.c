@@ -18,7 +18,13 @@ int32_t cnnvp_graph_tensor_add(struct cnnvp_graph *graph, const char *name, uint
     if (copy == NULL)
         return CNNVP_GRAPH_NONE;
     graph->tensors[graph->tensor_count] = (struct cnnvp_graph_tensor){
-        .name = copy, .rank = rank, .channels = channels, .height = height, .width = width, .base = CNNVP_GRAPH_NONE};
+        .name = copy,
+        .rank = rank,
+        .channels = channels,
+        .height = height,
+        .width = width,
+        .base = CNNVP_GRAPH_NONE,
+        .format = CNNVP_GRAPH_NONE};
     return (int32_t)graph->tensor_count++;
 }
 
@@ -62,20 +68,19 @@ int32_t cnnvp_graph_base(const struct cnnvp_graph *graph, int32_t tensor)
 
 int32_t cnnvp_graph_format_base(const struct cnnvp_graph *graph, int32_t tensor)
 {
-    while (tensor != CNNVP_GRAPH_NONE && graph->tensors[tensor].base != CNNVP_GRAPH_NONE &&
-           graph->tensors[tensor].part == 0)
-        tensor = graph->tensors[tensor].base;
+    while (tensor != CNNVP_GRAPH_NONE && graph->tensors[tensor].format != tensor) {
+        const struct cnnvp_graph_tensor *shape = &graph->tensors[tensor];
+        if (shape->format == CNNVP_GRAPH_NONE && shape->base == CNNVP_GRAPH_NONE)
+            break;
+        tensor = shape->format != CNNVP_GRAPH_NONE ? shape->format : shape->base;
+    }
     return tensor;
 }
 
-int32_t cnnvp_graph_part(const struct cnnvp_graph *graph, int32_t tensor, uint32_t channel)
+int32_t cnnvp_graph_frac(const struct cnnvp_graph_tensor *tensor, uint32_t c, uint32_t y, uint32_t x)
 {
-    for (size_t i = 0; i < graph->tensor_count; ++i) {
-        const struct cnnvp_graph_tensor *view = &graph->tensors[i];
-        if (view->part != 0 && view->base == tensor && channel - view->base_channel < view->channels)
-            return (int32_t)i;
-    }
-    return CNNVP_GRAPH_NONE;
+    const uint32_t at[CNNVP_GRAPH_DIMENSIONS] = {c, y, x};
+    return tensor->fracs != NULL ? tensor->fracs[at[tensor->fracs_by]] : tensor->frac;
 }
 
 size_t cnnvp_graph_words(const struct cnnvp_graph_tensor *tensor)

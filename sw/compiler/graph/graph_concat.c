@@ -2,8 +2,7 @@
 /*
  * Concatenations of channels without copies: layers write their part of the result to its place. A result whose parts
  * follow each other in a larger one is a view of that, as in a dense block, where each layer reads all features before
- * it: they are written once. Parts that lie side by side in one tensor are one part. Parts of what only the host reads
- * have formats of their own.
+ * it: they are written once. Parts that lie side by side in one tensor are one part.
  */
 #include "graph_edit.h"
 
@@ -131,61 +130,5 @@ void cnnvp_graph_join_parts(struct cnnvp_graph *graph)
         }
         graph->tensors[layer->in].base = layer->out;
         cnnvp_graph_remove(graph, i);
-    }
-}
-
-/* The view of `result` through which the tensor shows it; CNNVP_GRAPH_NONE: the tensor is the result, or of another. */
-static int32_t view_of(const struct cnnvp_graph *graph, int32_t tensor, int32_t result)
-{
-    while (tensor != CNNVP_GRAPH_NONE && graph->tensors[tensor].base != result)
-        tensor = graph->tensors[tensor].base;
-    return tensor;
-}
-
-/* 1: the layers read and write the result by views of channels alone, and each one that is read is one that is written,
- * or is of another tensor. */
-static int is_in_parts(struct cnnvp_graph *graph, int32_t result)
-{
-    const struct cnnvp_graph_tensor *all = &graph->tensors[result];
-    for (size_t i = 0; i < graph->layer_count; ++i) {
-        const struct cnnvp_graph_layer *layer = &graph->layers[i];
-        const int32_t operands[3] = {layer->out, layer->in, layer->in2};
-        for (int k = 0; k < 3; ++k) {
-            if (cnnvp_graph_base(graph, operands[k]) != result)
-                continue;
-            const int32_t view = view_of(graph, operands[k], result);
-            struct cnnvp_graph_tensor *shown = view != CNNVP_GRAPH_NONE ? &graph->tensors[view] : NULL;
-            if (shown == NULL || shown->height != all->height || shown->width != all->width ||
-                shown->channel_step > 1 || (k != 0 && shown->part == 0))
-                return 0;
-            shown->part = 1;
-        }
-    }
-    for (uint32_t c = 0, channels; c < all->channels; c += channels) {
-        const int32_t part = cnnvp_graph_part(graph, result, c);
-        channels = part != CNNVP_GRAPH_NONE ? graph->tensors[part].channels : 0;
-        if (channels == 0 || graph->tensors[part].base_channel != c)
-            return 0;
-        for (size_t i = 0; i < graph->tensor_count; ++i)
-            if ((int32_t)i != part && graph->tensors[i].part != 0 && graph->tensors[i].base == result &&
-                graph->tensors[i].base_channel - c < channels)
-                return 0;
-    }
-    return 1;
-}
-
-void cnnvp_graph_find_parts(struct cnnvp_graph *graph)
-{
-    for (size_t i = 0; i < graph->output_count; ++i) {
-        const int32_t result = graph->outputs[i].tensor;
-        size_t shown = 0;
-        for (size_t k = 0; k < graph->output_count; ++k)
-            shown += cnnvp_graph_base(graph, graph->outputs[k].tensor) == result;
-        if (shown == 1 && graph->tensors[result].base == CNNVP_GRAPH_NONE && graph->tensors[result].whole == 0 &&
-            !cnnvp_graph_has_fixed_format(graph, result) && is_in_parts(graph, result))
-            continue;
-        for (size_t k = 0; k < graph->tensor_count; ++k)
-            if (graph->tensors[k].base == result)
-                graph->tensors[k].part = 0;
     }
 }

@@ -38,8 +38,6 @@ CNNVP_MUST_USE cnnvp_result cnnvp_graph_join_turns(struct cnnvp_graph *graph, st
 
 /* graph_concat.c: leaves out copies of concatenations. */
 void cnnvp_graph_join_parts(struct cnnvp_graph *graph);
-/* Finds the parts of results, each of which can have a format of its own. */
-void cnnvp_graph_find_parts(struct cnnvp_graph *graph);
 
 /* graph_fold.c: folds normalisations, biases, scales and activations into the layers around them. */
 CNNVP_MUST_USE cnnvp_result cnnvp_graph_fold(struct cnnvp_graph *graph, struct cnnvp_error *error);

@@ -342,7 +342,6 @@ cnnvp_result cnnvp_graph_simplify(struct cnnvp_graph *graph, struct cnnvp_error 
     for (size_t i = graph->layer_count; i-- > 0;)
         find_scores_in(graph, &graph->layers[i]);
     order_operands(graph);
-    cnnvp_graph_find_parts(graph);
     if (graph->layer_count == 0)
         CNNVP_TRY(cnnvp_compiler_error(error, "%s: the network has no layer: nothing to run", graph->file));
     return CNNVP_DONE;

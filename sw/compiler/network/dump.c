@@ -52,15 +52,33 @@ static void make_path(const struct dump *dump, size_t number, const char *name, 
         (void)snprintf(path + used, room - used, "%s", end);
 }
 
-static void print_row(struct dump *dump, const char *name, int32_t frac, const struct cnnvp_difference *difference)
+/* Writes the fraction bits, of parts the least and the most. */
+static void name_format(const struct cnnvp_graph_tensor *tensor, int32_t frac, char *format, size_t room)
 {
+    const uint32_t sizes[] = {tensor->channels, tensor->height, tensor->width};
+    int32_t least = frac, most = frac;
+    for (uint32_t i = 0; tensor->fracs != NULL && i < sizes[tensor->fracs_by]; ++i) {
+        least = i == 0 || tensor->fracs[i] < least ? tensor->fracs[i] : least;
+        most = i == 0 || tensor->fracs[i] > most ? tensor->fracs[i] : most;
+    }
+    if (frac == CNNVP_NETWORK_FLOAT)
+        (void)snprintf(format, room, "float");
+    else if (least != most)
+        (void)snprintf(format, room, "%d..%d", (int)least, (int)most);
+    else
+        (void)snprintf(format, room, "%d", (int)least);
+}
+
+static void print_row(struct dump *dump, const struct cnnvp_graph_tensor *tensor, int32_t frac,
+                      const struct cnnvp_difference *difference)
+{
+    const char *name = tensor->name;
     char sqnr[32];
     const double decibels = cnnvp_sqnr(difference);
     (void)snprintf(sqnr, sizeof sqnr, "%.2f", decibels);
     const char *text = !(difference->noise > 0.0) ? "exact" : difference->signal > 0.0 ? sqnr : "float is 0";
-    char format[16] = "float";
-    if (frac != CNNVP_NETWORK_FLOAT)
-        (void)snprintf(format, sizeof format, "%d", (int)frac);
+    char format[32];
+    name_format(tensor, frac, format, sizeof format);
     cnnvp_output_printf(dump->text, "%-32s %5s %12.6g %12.6g %10s\n", name, format, difference->magnitude,
                         difference->largest, text);
     cnnvp_output_printf(dump->csv, "\"");
@@ -103,7 +121,7 @@ static void saturate(const struct cnnvp_graph *graph, int32_t tensor, int32_t fr
     const struct cnnvp_graph_tensor *base = &graph->tensors[cnnvp_graph_format_base(graph, tensor)];
     const float most = cnnvp_graph_word_bytes(graph, tensor) == 1u ? INT8_MAX : INT16_MAX;
     float *values = array->data;
-    if (frac == CNNVP_NETWORK_FLOAT || graph->tensors[tensor].powers != NULL ||
+    if (frac == CNNVP_NETWORK_FLOAT || graph->tensors[tensor].powers != NULL || graph->tensors[tensor].fracs != NULL ||
         (base->saturates == 0 && base->scores == 0))
         return;
     for (size_t i = 0; i < cnnvp_graph_words(&graph->tensors[tensor]); ++i) {
@@ -130,7 +148,7 @@ static cnnvp_result dump_tensor(struct dump *dump, size_t number, int32_t tensor
     CNNVP_TRY(cnnvp_npy_write(path, &reference, dump->error));
     saturate(&network->graph, tensor, frac, &reference);
     CNNVP_TRY(cnnvp_compare(&array, &reference, &difference, dump->error));
-    print_row(dump, shape->name, frac, &difference);
+    print_row(dump, shape, frac, &difference);
     dump->noise[tensor] = difference.noise;
     dump->decibels[tensor] = fmin(cnnvp_sqnr(&difference), EXACT_DB);
     make_path(dump, number, shape->name, ".npy", path, sizeof path);

@@ -219,6 +219,7 @@ static cnnvp_result read_tensor(const struct cnnvp_network *network, cnnvp_platf
                                 uint32_t image, float *values, struct cnnvp_error *error)
 {
     const struct cnnvp_tensor *place = &network->build.tensors[tensor];
+    const struct cnnvp_graph_tensor *of = &network->graph.tensors[tensor];
     const size_t span =
         (size_t)cnnvp_tensor_word(place, place->channels - 1u, place->height - 1u, place->width - 1u) + 1u;
     CNNVP_FREED uint8_t *words = malloc(span << place->word_shift);
@@ -231,17 +232,13 @@ static cnnvp_result read_tensor(const struct cnnvp_network *network, cnnvp_platf
     else if (result != CNNVP_DONE)
         (void)cnnvp_compiler_error(error, "tensor \"%s\" cannot be read at 0x%llx", network->graph.tensors[tensor].name,
                                    (unsigned long long)address);
-    const int has_parts = cnnvp_graph_part(&network->graph, tensor, 0) != CNNVP_GRAPH_NONE;
-    for (uint32_t c = 0; c < place->channels && result == CNNVP_DONE; ++c) {
-        const int32_t part = has_parts ? cnnvp_graph_part(&network->graph, tensor, c) : tensor;
-        const int32_t frac = network->graph.tensors[part].frac;
-        for (size_t y = 0; y < place->height; ++y)
-            for (size_t x = 0; x < place->width; ++x) {
+    for (uint32_t c = 0; c < place->channels && result == CNNVP_DONE; ++c)
+        for (uint32_t y = 0; y < place->height; ++y)
+            for (uint32_t x = 0; x < place->width; ++x) {
                 const size_t at = (size_t)cnnvp_tensor_word(place, c, y, x) << place->word_shift;
                 const int32_t word = cnnvp_word_at(words + at, 1u << place->word_shift);
-                *values++ = cnnvp_dequantise((int16_t)(word - place->zero), frac);
+                *values++ = cnnvp_dequantise((int16_t)(word - place->zero), cnnvp_graph_frac(of, c, y, x));
             }
-    }
     return result;
 }
 

@@ -20,7 +20,7 @@ static void keep_largest(const struct cnnvp_floatref *run, struct cnnvp_graph *g
     for (size_t t = 0; t < graph->tensor_count; ++t) {
         struct cnnvp_graph_tensor *tensor = &graph->tensors[t];
         const size_t plane = (size_t)tensor->height * tensor->width;
-        const float largest = (tensor->base == CNNVP_GRAPH_NONE || tensor->part != 0) && tensor->scores == 0
+        const float largest = tensor->base == CNNVP_GRAPH_NONE && tensor->scores == 0
                                   ? run->kernels->largest(run->data[t], cnnvp_graph_words(tensor))
                                   : 0.0f;
         for (size_t c = 0; tensor->channel_max != NULL && c < tensor->channels; ++c)
@@ -29,8 +29,16 @@ static void keep_largest(const struct cnnvp_floatref *run, struct cnnvp_graph *g
         tensor->max_abs = largest > tensor->max_abs ? largest : tensor->max_abs;
     }
     for (size_t t = 0; t < graph->tensor_count; ++t)
-        if (graph->tensors[t].base == CNNVP_GRAPH_NONE || graph->tensors[t].part != 0)
+        if (graph->tensors[t].base == CNNVP_GRAPH_NONE)
             note_fractions(run->data[t], &graph->tensors[t]);
+    for (size_t i = 0; i < graph->layer_count; ++i) { /* joined parts */
+        struct cnnvp_graph_tensor *part = &graph->tensors[graph->layers[i].out];
+        if (part->base == CNNVP_GRAPH_NONE || part->channel_step > 1)
+            continue;
+        const float *values = run->data[graph->layers[i].out];
+        part->max_abs = fmaxf(part->max_abs, run->kernels->largest(values, cnnvp_graph_words(part)));
+        note_fractions(values, part);
+    }
     for (size_t i = graph->layer_count; i-- > 0;) { /* copies after the layers that read them */
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         for (int second = 0; second < (layer->op == CNNVP_OP_ADD ? 2 : 1); ++second) {

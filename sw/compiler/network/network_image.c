@@ -35,20 +35,21 @@ struct text {
     const char *name;
 };
 
-/* Describes a tensor in memory, image after image: input or output number `index`. Names carry the number from the
- * second one on. */
-/* Parts of an output have formats of their own. */
-static void define_fracs(const struct cnnvp_network *network, int32_t number, const char *part, const struct text *to)
+/* Joined words have formats by their place in one dimension. */
+static void define_fracs(const struct cnnvp_graph_tensor *of, const char *part, uint32_t bits, const struct text *to)
 {
-    const struct cnnvp_tensor *tensor = &network->build.tensors[number];
-    (void)fprintf(to->header, "#define %s%s_FRACS {", to->name, part);
-    for (uint32_t c = 0; c < tensor->channels; ++c)
-        (void)fprintf(to->header, "%s%d", c != 0 ? ", " : "",
-                      network->graph.tensors[cnnvp_graph_part(&network->graph, number, c)].frac);
-    (void)fprintf(to->header, "} /* by channel: a word, of %u bits in memory, is value * 2^FRACS[channel] */\n",
-                  8u << tensor->word_shift);
+    static const char *const names[] = {"channel", "row", "column"};
+    static const char *const kinds[] = {"", "_ROW", "_COLUMN"};
+    const uint32_t sizes[] = {of->channels, of->height, of->width};
+    (void)fprintf(to->header, "#define %s%s%s_FRACS {", to->name, part, kinds[of->fracs_by]);
+    for (uint32_t i = 0; i < sizes[of->fracs_by]; ++i)
+        (void)fprintf(to->header, "%s%d", i != 0 ? ", " : "", of->fracs[i]);
+    (void)fprintf(to->header, "} /* by %s: a word, of %u bits in memory, is value * 2^FRACS[%s] */\n",
+                  names[of->fracs_by], bits, names[of->fracs_by]);
 }
 
+/* Describes a tensor in memory, image after image: input or output number `index`. Names carry the number from the
+ * second one on. */
 static void describe(const struct cnnvp_network *network, int32_t number, const char *word, size_t index,
                      const struct text *to)
 {
@@ -66,11 +67,11 @@ static void describe(const struct cnnvp_network *network, int32_t number, const 
     define(to->header, to->name, part, "HEIGHT", tensor->height, "");
     define(to->header, to->name, part, "WIDTH", tensor->width, "");
     define(to->header, to->name, part, "WORDS", words * network->images, "of all images");
-    if (cnnvp_graph_part(&network->graph, number, 0) == CNNVP_GRAPH_NONE)
+    if (of->fracs == NULL)
         (void)fprintf(to->header, "#define %s%s_FRAC %d /* a word, of %u bits in memory, is value * 2^FRAC */\n",
                       to->name, part, of->frac, 8u << tensor->word_shift);
     else
-        define_fracs(network, number, part, to);
+        define_fracs(of, part, 8u << tensor->word_shift, to);
     if (of->zero != 0)
         (void)fprintf(to->header, "#define %s%s_ZERO %d /* and its value is that of the file less this */\n", to->name,
                       part, of->zero);

@@ -13,6 +13,9 @@
  * k is half of a difference: the unused bits of a channel's values and of the weights that make it, less the unused
  * bits of the weights that read it. No value or weight becomes larger than the largest one. If the weights of each
  * output have their own step, those that make a channel have no unused bits, and their biases have 32 bits.
+ *
+ * A channel that was always 0 has no size. Weights that read it and are much larger than those beside them, whose step
+ * they would set, become no larger than these.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -38,6 +41,8 @@ struct unused {
 struct family {
     size_t of;     /* parent, or itself */
     int fixed;     /* 1: k is 0 */
+    int lives;     /* 1: some value was not 0 */
+    int32_t above; /* of a channel that was always 0: bits by which a weight that reads it exceeds those beside it */
     int32_t power; /* k so far */
     int32_t more;  /* what this sweep adds to k */
     int32_t room;  /* most that it may add */
@@ -190,6 +195,7 @@ static void count_values(const struct equaliser *all, int32_t tensor, int first)
     for (size_t c = 0; c < of->channels && most > 0.0f; ++c) {
         struct family *family = family_of(all, tensor, c);
         const struct unused made = family->made;
+        family->lives |= of->channel_max[c] > 0.0f;
         count_bits(family, &family->made, of->channel_max[c] / most);
         family->made = first ? family->made : made;
     }
@@ -212,6 +218,22 @@ static struct family *input_of(const struct equaliser *all, const struct cnnvp_g
     return family_of(all, read_by(all->graph, layer), output / weights->group * weights->depth + input);
 }
 
+/* Sets `rows` to the largest weights of each output that read values other than 0. Returns the largest of all. */
+static float find_rows(const struct equaliser *all, const struct cnnvp_graph_layer *layer,
+                       const struct weights *weights)
+{
+    const float *at = layer->weights;
+    for (size_t o = 0; o < weights->outputs; ++o) {
+        all->rows[o] = 0.0f;
+        for (size_t i = 0; i < weights->depth; ++i, at += weights->taps) {
+            const struct family *family = input_of(all, layer, weights, o, i);
+            if (family->lives || family->fixed)
+                all->rows[o] = fmaxf(all->rows[o], cnnvp_float_kernels()->largest(at, weights->taps));
+        }
+    }
+    return cnnvp_float_kernels()->largest(all->rows, weights->outputs);
+}
+
 static void count_weights(const struct equaliser *all, const struct cnnvp_graph_layer *layer)
 {
     const struct weights weights = weights_of(all->graph, layer);
@@ -220,11 +242,14 @@ static void count_weights(const struct equaliser *all, const struct cnnvp_graph_
     for (size_t o = 0; o < weights.outputs; ++o)
         all->rows[o] = kernels->largest(layer->weights + o * each, each);
     const float most = kernels->largest(all->rows, weights.outputs);
-    for (size_t o = 0; o < weights.outputs && layer->scaled == 0 && has_channels(all->graph, layer->out); ++o) {
+    const int alike = layer->scaled == 0 && has_channels(all->graph, layer->out);
+    for (size_t o = 0; o < weights.outputs && alike; ++o) {
         struct family *family = family_of(all, layer->out, o);
         count_bits(family, &family->made, all->rows[o] / most);
-        all->rows[o] = most;
     }
+    const float read = find_rows(all, layer, &weights);
+    for (size_t o = 0; o < weights.outputs && alike; ++o)
+        all->rows[o] = read;
     if (layer->scaled != 0 && each == weights.taps) /* one input each: the output's step follows the weights */
         return;
     for (size_t first = 0; first < weights.outputs; first += weights.group)
@@ -235,6 +260,8 @@ static void count_weights(const struct equaliser *all, const struct cnnvp_graph_
                     part = fmaxf(part, kernels->largest(layer->weights + o * each + i * weights.taps, weights.taps) /
                                            all->rows[o]);
             struct family *family = input_of(all, layer, &weights, first, i);
+            const int32_t above = -ilogbf(1.0f / part);
+            family->above = above >= SPREAD_MIN && above > family->above ? above : family->above;
             count_bits(family, &family->read, part);
         }
 }
@@ -273,10 +300,12 @@ static int32_t choose_powers(const struct equaliser *all, int first)
         if (family->of == i && family->fixed == 0 && made.count != 0)
             more = read.count == 0 ? made.bits / (2 * made.count)
                                    : (made.bits * read.count - read.bits * made.count) / (2 * made.count * read.count);
+        more = family->fixed == 0 && more < family->above ? family->above : more;
         more = more > family->room ? family->room : more;
         more = more > POWER_MAX - family->power ? POWER_MAX - family->power : more;
         family->more = more > 0 ? more : 0;
         family->made = family->read = (struct unused){0, 0};
+        family->above = 0;
         most = family->more > most ? family->more : most;
     }
     return most;

@@ -357,6 +357,22 @@ static void run_moved(const struct cnnvp_graph_layer *layer, const struct shapes
         }
 }
 
+static void run_copy(const struct cnnvp_graph_layer *layer, const struct shapes *s)
+{
+    if (layer->placed != 0 || layer->cropped != 0)
+        run_moved(layer, s);
+    else if (layer->permuted != 0)
+        run_permuted(layer, s);
+    else
+        memcpy(s->y, s->x, cnnvp_graph_words(s->out) * sizeof *s->y);
+}
+
+void cnnvp_floatref_copy(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer, const float *in,
+                         float *out)
+{
+    run_copy(layer, &(struct shapes){&graph->tensors[layer->in], &graph->tensors[layer->out], in, out});
+}
+
 /* Softmax of `count` numbers at distance `step`. */
 static void softmax(const float *x, float *y, size_t count, size_t step)
 {
@@ -602,12 +618,7 @@ static void run_layer(struct cnnvp_floatref *run, size_t index)
         run_fc(run, layer, &s);
         break;
     case CNNVP_OP_ACTIVATION:
-        if (layer->placed != 0 || layer->cropped != 0)
-            run_moved(layer, &s);
-        else if (layer->permuted != 0)
-            run_permuted(layer, &s);
-        else
-            memcpy(s.y, s.x, words * sizeof *s.y);
+        run_copy(layer, &s);
         break;
     case CNNVP_OP_NORM:
         run_norm(layer, &s);

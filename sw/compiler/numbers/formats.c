@@ -6,6 +6,7 @@
 
 #include "cnnvp_words.h"
 #include "float_kernels.h"
+#include "parts.h"
 
 #define MARGIN CNNVP_FORMAT_MARGIN
 /* For 8-bit words: the few largest values may saturate a little, which leaves more precision for the others. */
@@ -108,32 +109,30 @@ uint32_t cnnvp_formats_epsilon(float epsilon, int32_t frac)
  * bits: so what is joined with larger numbers keeps its precision for them. Second operands of additions get at most
  * the frac of the first, and first ones at most OPERANDS_APART more than the second. Each round lowers at least one
  * frac, so it ends. Fixed formats stay. */
-static void unify(struct cnnvp_graph *graph)
+static void unify(struct cnnvp_graph *graph, const struct cnnvp_parts *parts)
 {
     for (int changed = 1; changed;) {
         changed = 0;
         for (size_t i = 0; i < graph->layer_count; ++i) {
             const struct cnnvp_graph_layer *layer = &graph->layers[i];
-            struct cnnvp_graph_tensor *in = &graph->tensors[cnnvp_graph_format_base(graph, layer->in)];
-            struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_format_base(graph, layer->out)];
-            struct cnnvp_graph_tensor *lower = NULL;
+            int32_t *in = cnnvp_parts_in(parts, i), *out = cnnvp_parts_out(parts, i);
+            int32_t *lower = NULL;
             int32_t to = 0;
             if (cnnvp_graph_moves(layer) && cnnvp_graph_has_fixed_format(graph, layer->in)) {
-                changed |= !cnnvp_graph_has_table(layer) && out->frac != in->frac;
-                out->frac = cnnvp_graph_has_table(layer) ? out->frac : in->frac;
-            } else if (cnnvp_graph_moves(layer) && !cnnvp_graph_has_table(layer) && in->frac != out->frac &&
-                       !(in->frac > out->frac && cnnvp_graph_converts(layer) &&
-                         cnnvp_graph_readers(graph, layer->in) > 1u)) {
-                lower = in->frac > out->frac ? in : out;
-                to = in->frac > out->frac ? out->frac : in->frac;
+                changed |= !cnnvp_graph_has_table(layer) && *out != *in;
+                *out = cnnvp_graph_has_table(layer) ? *out : *in;
+            } else if (cnnvp_graph_moves(layer) && !cnnvp_graph_has_table(layer) && *in != *out &&
+                       !(*in > *out && cnnvp_graph_converts(layer) && cnnvp_graph_readers(graph, layer->in) > 1u)) {
+                lower = *in > *out ? in : out;
+                to = minimum(*in, *out);
             } else if (cnnvp_graph_aligns_operands(layer) && !cnnvp_graph_has_fixed_format(graph, layer->in2)) {
-                struct cnnvp_graph_tensor *in2 = &graph->tensors[cnnvp_graph_format_base(graph, layer->in2)];
-                const int apart = in->frac > in2->frac + OPERANDS_APART;
-                lower = in2->frac > in->frac ? in2 : apart ? in : NULL;
-                to = apart ? in2->frac + OPERANDS_APART : in->frac;
+                int32_t *in2 = &graph->tensors[cnnvp_graph_format_base(graph, layer->in2)].frac;
+                const int apart = *in > *in2 + OPERANDS_APART;
+                lower = *in2 > *in ? in2 : apart ? in : NULL;
+                to = apart ? *in2 + OPERANDS_APART : *in;
             }
             if (lower != NULL) {
-                lower->frac = to;
+                *lower = to;
                 changed = 1;
             }
         }
@@ -182,6 +181,8 @@ static void take_sizes(struct cnnvp_graph *graph)
         changed = 0;
         for (size_t i = 0; i < graph->layer_count; ++i) {
             const struct cnnvp_graph_layer *layer = &graph->layers[i];
+            if (graph->tensors[layer->in].fracs != NULL || graph->tensors[layer->out].fracs != NULL)
+                continue;
             if (cnnvp_graph_moves(layer) && !cnnvp_graph_has_table(layer))
                 changed |= take_size(graph, layer->in, layer->out);
             else if (cnnvp_graph_aligns_operands(layer))
@@ -214,8 +215,10 @@ static void limit_extremes(struct cnnvp_graph *graph)
                                : graph->tensors[cnnvp_graph_format_base(graph, layer->out)].max_abs;
         const int32_t operands[2] = {layer->in, layer->in2};
         for (int k = 0; k < (extreme ? 2 : copy ? 1 : 0); ++k) {
-            struct cnnvp_graph_tensor *operand = &graph->tensors[cnnvp_graph_format_base(graph, operands[k])];
-            if (cnnvp_graph_readers(graph, operands[k]) == 1u && operand->max_abs > most) {
+            const int32_t format = cnnvp_graph_format_base(graph, operands[k]);
+            struct cnnvp_graph_tensor *operand = &graph->tensors[format];
+            if (format == cnnvp_graph_base(graph, operands[k]) && cnnvp_graph_readers(graph, operands[k]) == 1u &&
+                operand->max_abs > most) {
                 operand->max_abs = most;
                 operand->saturates = 1;
             }
@@ -244,8 +247,9 @@ static double margin_of(const struct cnnvp_graph *graph, int32_t tensor)
     return shape->fractions == 0 && shape->max_abs <= (float)INT8_MAX ? 1.0 : BYTE_MARGIN;
 }
 
-static void choose_tensors(struct cnnvp_graph *graph)
+static cnnvp_result choose_tensors(struct cnnvp_graph *graph, struct cnnvp_parts *parts)
 {
+    CNNVP_TRY(cnnvp_parts_find(graph, parts));
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         struct cnnvp_graph_tensor *out = &graph->tensors[cnnvp_graph_format_base(graph, layer->out)];
@@ -262,6 +266,7 @@ static void choose_tensors(struct cnnvp_graph *graph)
     }
     limit_extremes(graph);
     take_sizes(graph);
+    cnnvp_parts_take_sizes(parts);
     for (size_t i = 0; i < graph->tensor_count; ++i) {
         struct cnnvp_graph_tensor *tensor = &graph->tensors[i];
         const uint32_t word_bytes = cnnvp_graph_word_bytes(graph, (int32_t)i);
@@ -276,9 +281,15 @@ static void choose_tensors(struct cnnvp_graph *graph)
     for (size_t i = 0; i < graph->tensor_count; ++i)
         if (graph->tensors[i].whole != 0)
             graph->tensors[i].frac = 0;
-    unify(graph);
+    CNNVP_TRY(cnnvp_parts_choose(parts));
+    unify(graph, parts);
+    for (size_t i = 0; i < graph->layer_count; ++i)
+        graph->layers[i].dropped =
+            cnnvp_graph_converts(&graph->layers[i]) ? *cnnvp_parts_in(parts, i) - *cnnvp_parts_out(parts, i) : 0;
     for (size_t i = 0; i < graph->tensor_count; ++i)
         graph->tensors[i].frac = graph->tensors[cnnvp_graph_format_base(graph, (int32_t)i)].frac;
+    cnnvp_parts_give(parts);
+    return CNNVP_DONE;
 }
 
 /* The largest magnitude of parameters; 0 for a weightless graph. */
@@ -419,7 +430,11 @@ static void choose_weights(struct cnnvp_graph *graph, struct cnnvp_graph_layer *
 
 void cnnvp_formats_choose(struct cnnvp_graph *graph, uint32_t acc_bits)
 {
-    choose_tensors(graph);
+    CNNVP_SCOPED(cnnvp_parts_clear) struct cnnvp_parts parts = {.graph = NULL};
+    if (choose_tensors(graph, &parts) != CNNVP_DONE) {
+        graph->arena.failed = 1;
+        return;
+    }
     for (size_t i = 0; i < graph->layer_count; ++i) {
         struct cnnvp_graph_layer *layer = &graph->layers[i];
         if (!cnnvp_graph_has_table(layer))

@@ -51,6 +51,9 @@ struct cnnvp_graph_origin {
     int absent; /* 1: the file has no values */
 };
 
+/* A dimension of a tensor. */
+enum cnnvp_graph_dimension { CNNVP_GRAPH_CHANNEL, CNNVP_GRAPH_ROW, CNNVP_GRAPH_COLUMN, CNNVP_GRAPH_DIMENSIONS };
+
 struct cnnvp_graph_tensor {
     const char *name;    /* of the ONNX value */
     uint32_t rank;       /* of the ONNX value, batch included: 4 (N, C, H, W), 3 (N, C, W), 2 (N, C) or 1 (N) */
@@ -73,14 +76,15 @@ struct cnnvp_graph_tensor {
     uint32_t counts;  /* 1: whole numbers of any size, or compared with 0; bytes do not hold all of them */
     uint32_t scores; /* 1: only softmax or maxima read it, possibly after arithmetic; numbers far below do not count for
                         its format */
-    uint32_t part; /* 1: a view of some channels of a result that only the host reads: a layer writes it, in a format of
-                      its own */
-    /* From the float pass and formats.c. Other views have the format of what they show. */
+    /* From the float pass and formats.c. */
+    int32_t format; /* the tensor whose format it has, or itself; CNNVP_GRAPH_NONE: its base's */
     float max_abs;
     uint32_t saturates; /* 1: max_abs leaves out numbers that make no difference to what reads them (base tensors) */
     uint32_t fractions; /* 1: not all values are whole numbers (base tensors) */
     float *channel_max; /* largest magnitude of each channel, if equalise.c asks for it (base tensors) */
     int32_t frac;
+    int32_t *fracs; /* words of several formats, which are only copied: by channel, row or column; NULL: all have one */
+    enum cnnvp_graph_dimension fracs_by;
     const int32_t *powers; /* channel c is 2^powers[c] times the channel of the ONNX value; NULL: all are equal to it */
 };
 
@@ -154,6 +158,7 @@ struct cnnvp_graph_layer {
     struct cnnvp_graph_post posts[CNNVP_GRAPH_POSTS];
     float pre_max_abs; /* largest magnitude of the results before the posts */
     int32_t pre_frac;  /* their format */
+    int32_t dropped;   /* a layer that converts: fraction bits that it leaves out */
     int32_t weight_frac;
     int32_t bias_shift;
     uint32_t block_height; /* depth first: its input is padded in blocks of this many rows and columns; 0: it is not */
@@ -196,10 +201,10 @@ void cnnvp_graph_clear(struct cnnvp_graph *graph);
 
 /* The tensor that has the memory: the tensor itself, or the one that it is a view of. */
 int32_t cnnvp_graph_base(const struct cnnvp_graph *graph, int32_t tensor);
-/* The tensor whose format the tensor has: its base, or a part of it. */
+/* The tensor whose format the tensor has. */
 int32_t cnnvp_graph_format_base(const struct cnnvp_graph *graph, int32_t tensor);
-/* The part of a result that has this channel; CNNVP_GRAPH_NONE: the result has no parts. */
-int32_t cnnvp_graph_part(const struct cnnvp_graph *graph, int32_t tensor, uint32_t channel);
+/* Fraction bits of the word at this channel, row and column. */
+int32_t cnnvp_graph_frac(const struct cnnvp_graph_tensor *tensor, uint32_t c, uint32_t y, uint32_t x);
 
 /* 1: the layer reads the base tensor or a view of it. */
 static inline int cnnvp_graph_reads(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer,

@@ -60,6 +60,9 @@ void cnnvp_floatref_images(struct cnnvp_floatref *run, size_t count, const float
  * limit below it: softmax makes all of them 0. Layers before it have to give no more than that limit, the largest
  * magnitude of their result. */
 float cnnvp_floatref_scores(const struct cnnvp_floatref *run, const struct cnnvp_graph_layer *layer, int second);
+/* Copies words from a layer's input to their places in its output, as an activation does before its posts. */
+void cnnvp_floatref_copy(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer, const float *in,
+                         float *out);
 /* Makes run->data the tensors of this image of the batch. */
 void cnnvp_floatref_use(struct cnnvp_floatref *run, size_t image);
 
@@ -89,7 +92,8 @@ int cnnvp_words_are_quantised(const struct cnnvp_graph *graph);
 /* ---- formats.c ---- */
 
 /*
- * Number formats: two's complement of 16 bits or of 8 (words.c), value = word * 2^-frac, one frac a tensor.
+ * Number formats: two's complement of 16 bits or of 8 (words.c), value = word * 2^-frac, one frac a tensor, or one for
+ * each part of what is joined (parts.h).
  *
  * - A tensor has the largest frac at which every value of the calibration fits with an eighth to spare, after the
  *   layer's maximum and minimum posts: on the calibration images nothing saturates but what the posts cut off. With
@@ -121,8 +125,8 @@ int16_t cnnvp_quantise(float value, int32_t frac);
 void cnnvp_quantise_to(const float *values, size_t count, int32_t frac, int32_t zero, uint32_t word_bytes, uint8_t *at);
 float cnnvp_dequantise(int16_t word, int32_t frac);
 
-/* Sets the formats of tensors and layers from max_abs and pre_max_abs. Views get their base's format. If memory runs
- * out, graph->arena.failed is set. */
+/* Sets the formats of tensors and layers from max_abs and pre_max_abs. If memory runs out, graph->arena.failed is
+ * set. */
 void cnnvp_formats_choose(struct cnnvp_graph *graph, uint32_t acc_bits);
 
 /* epsilon in units of 2^(-2 frac), as vvar takes it. */

@@ -86,35 +86,12 @@ static void views_of_one_tensor_are_one_part(void **state)
     check(HALVES JOINED(f, p, e, q) "y = Neg(f)", 2, 1, (const int[]){2});
 }
 
-static size_t parts_of(const char *network)
-{
-    struct cnnvp_graph graph;
-    size_t parts = 0;
-    onnx_case_import_text(14, network, &graph);
-    for (size_t i = 0; i < graph.tensor_count; ++i)
-        parts += graph.tensors[i].part != 0;
-    cnnvp_graph_clear(&graph);
-    return parts;
-}
-
-/* What only the host reads may have a format for each part. */
-static void outputs_have_parts(void **state)
-{
-    (void)state;
-    assert_int_equal(parts_of(MAPS JOINED(y, a, b)), 2);
-    assert_int_equal(parts_of(MAPS "d = Sigmoid(b) e = Add(a, b) " JOINED(y, d, e, b)), 3);
-    /* What a layer reads as a whole is one part. */
-    assert_int_equal(parts_of(MAPS JOINED(c, a, b) "d = Sigmoid(c) " JOINED(y, c, d)), 2);
-    assert_int_equal(parts_of(MAPS JOINED(c, a, b) "y = Relu(c)"), 0);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(results_in_larger_ones_need_no_copy),
         cmocka_unit_test(results_elsewhere_are_copied),
         cmocka_unit_test(views_of_one_tensor_are_one_part),
-        cmocka_unit_test(outputs_have_parts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Channels equalised between layers: the same function bit by bit, weights nearer to one another. */
 #include <math.h>
+#include <string.h>
 
 #include "test.h"
 
@@ -187,6 +188,17 @@ static float spread(void)
     return most / least;
 }
 
+static void note_channels(const struct cnnvp_floatref *run)
+{
+    for (size_t t = 0; t < graph.tensor_count; ++t) {
+        const struct cnnvp_graph_tensor *tensor = &graph.tensors[t];
+        const size_t plane = (size_t)tensor->height * tensor->width;
+        assert_true((tensor->channel_max != NULL) == (tensor->base == CNNVP_GRAPH_NONE));
+        for (size_t c = 0; tensor->channel_max != NULL && c < tensor->channels; ++c)
+            tensor->channel_max[c] = largest(run->data[t] + c * plane, plane);
+    }
+}
+
 static void try(enum between between, enum second second, int equalises)
 {
     struct builder random;
@@ -198,13 +210,7 @@ static void try(enum between between, enum second second, int equalises)
     assert_int_equal(cnnvp_floatref_new_batch(&graph, 1, &before, &problem), CNNVP_DONE);
     cnnvp_floatref_images(&before, 1, x);
     assert_int_equal(cnnvp_equalise_watch(&graph, &problem), CNNVP_DONE);
-    for (size_t t = 0; t < graph.tensor_count; ++t) {
-        const struct cnnvp_graph_tensor *tensor = &graph.tensors[t];
-        const size_t plane = (size_t)tensor->height * tensor->width;
-        assert_true((tensor->channel_max != NULL) == (tensor->base == CNNVP_GRAPH_NONE));
-        for (size_t c = 0; tensor->channel_max != NULL && c < tensor->channels; ++c)
-            tensor->channel_max[c] = largest(before.data[t] + c * plane, plane);
-    }
+    note_channels(&before);
     const float was = spread();
     const float size = largest(graph.layers[0].weights, (size_t)CHANNELS * 9);
     assert_int_equal(cnnvp_equalise(&graph, &changed, &problem), CNNVP_DONE);
@@ -255,11 +261,59 @@ static void others_stay(void **state)
         try(between, POINTWISE, 0);
 }
 
+#define ZERO 2u
+#define TIMES 4096.0f
+
+/* A channel that is always 0, read by weights that are TIMES as large as those beside them. */
+static void zeros_limit_no_other_weights(void **state)
+{
+    (void)state;
+    for (uint32_t scaled = 0; scaled < 2; ++scaled) {
+        struct builder random;
+        struct cnnvp_floatref before, after;
+        float was[CHANNELS * CHANNELS];
+        int changed;
+        builder_init(&random, 7);
+        build(&random, ALIKE, POINTWISE);
+        float *weights = graph.layers[1].weights;
+        for (size_t o = 0; o < CHANNELS; ++o)
+            weights[o * CHANNELS + ZERO] *= TIMES;
+        for (size_t t = 0; t < 9; ++t)
+            graph.layers[0].weights[ZERO * 9 + t] = 0.0f;
+        graph.layers[0].bias[ZERO] = -1.0f / (4.0f * TIMES); /* with ReLU */
+        graph.layers[0].scaled = graph.layers[1].scaled = scaled;
+        memcpy(was, weights, sizeof was);
+        const float *x = random_floats(&random, WORDS);
+        assert_int_equal(cnnvp_floatref_new_batch(&graph, 1, &before, &problem), CNNVP_DONE);
+        cnnvp_floatref_images(&before, 1, x);
+        assert_int_equal(cnnvp_equalise_watch(&graph, &problem), CNNVP_DONE);
+        note_channels(&before);
+        assert_int_equal(cnnvp_equalise(&graph, &changed, &problem), CNNVP_DONE);
+        assert_int_equal(changed, 1);
+        for (size_t o = 0; o < CHANNELS; ++o) {
+            float beside = 0.0f;
+            for (size_t i = 0; i < CHANNELS; ++i)
+                beside = i != ZERO ? fmaxf(beside, fabsf(weights[o * CHANNELS + i])) : beside;
+            assert_true(fabsf(weights[o * CHANNELS + ZERO]) <= beside || scaled == 0);
+            assert_true(fabsf(weights[o * CHANNELS + ZERO]) < fabsf(was[o * CHANNELS + ZERO]) / (TIMES / 8.0f));
+        }
+        assert_int_equal(cnnvp_floatref_new_batch(&graph, 1, &after, &problem), CNNVP_DONE);
+        cnnvp_floatref_images(&after, 1, x);
+        assert_memory_equal(before.data[4], after.data[4], sizeof(float) * WORDS);
+        cnnvp_floatref_clear(&after);
+        cnnvp_floatref_clear(&before);
+        graph.outputs = NULL;
+        cnnvp_graph_clear(&graph);
+        builder_free(&random);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(channels_are_equalised),
         cmocka_unit_test(others_stay),
+        cmocka_unit_test(zeros_limit_no_other_weights),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
