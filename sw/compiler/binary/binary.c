@@ -303,6 +303,29 @@ static int may_write_addition(const struct cnnvp_graph *graph, const struct cnnv
     return grouped && cnnvp_plan_table_words(&build->layers[layer]) == 0 && cnnvp_group_adds(graph, build, layer);
 }
 
+/* Chooses the layer's unit. A layer of a chain goes to the other unit if only that has room for its blocks. */
+static cnnvp_result choose_unit(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                                const struct cnnvp_binary_options *options, struct cnnvp_build *build, size_t index,
+                                const struct cnnvp_plan_cut *wanted, struct cnnvp_error *error)
+{
+    struct cnnvp_layer *layer = &build->layers[index];
+    const struct cnnvp_layer described = *layer;
+    const char *name = graph->layers[index].name;
+    struct cnnvp_error said;
+    CNNVP_TRY(cnnvp_plan_choose_unit(
+        layer, name, &target->limits, wanted, options->planned == NULL && options->plan == NULL ? index : 0,
+        options->plan != NULL ? options->plan->cut_places[index] : NULL, error));
+    if (options->block == 0 || cnnvp_depth_fits(graph, target, build, index))
+        return CNNVP_DONE;
+    const struct cnnvp_layer chosen = *layer;
+    const struct cnnvp_plan_cut other = {.unit = 2u - chosen.unit};
+    *layer = described;
+    if (cnnvp_plan_choose_unit(layer, name, &target->limits, &other, 0, NULL, &said) != CNNVP_DONE ||
+        !cnnvp_depth_fits(graph, target, build, index))
+        *layer = chosen;
+    return CNNVP_DONE;
+}
+
 static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct cnnvp_target *whole,
                                  const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                                  struct cnnvp_error *error)
@@ -322,9 +345,7 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
             wanted.function = CNNVP_PLAN_ANY_FUNCTION;
         if (wanted.unit != CNNVP_UNIT_VECTOR + 1u)
             CNNVP_TRY(choose_scale(graph, target, i, &build->layers[i], error));
-        CNNVP_TRY(cnnvp_plan_choose_unit(&build->layers[i], graph->layers[i].name, &target->limits, &wanted,
-                                         options->planned == NULL && options->plan == NULL ? i : 0,
-                                         options->plan != NULL ? options->plan->cut_places[i] : NULL, error));
+        CNNVP_TRY(choose_unit(graph, target, options, build, i, &wanted, error));
         if (cnnvp_plan_has_weights(&build->layers[i]) && build->layers[i].in.zero != 0 &&
             build->layers[i].bias != CNNVP_SCALE_WORDS)
             return cnnvp_compiler_error(error,

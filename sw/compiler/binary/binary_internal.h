@@ -118,6 +118,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, c
                                               const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                                               struct cnnvp_error *error);
 
+/* 0: the graph marks the layer as one of a chain, and one block of it does not fit the buffers of its unit. */
+int cnnvp_depth_fits(const struct cnnvp_graph *graph, const struct cnnvp_target *target, struct cnnvp_build *build,
+                     size_t index);
+
 /* Places the weights of a chain that stay in the weight buffer. The weight tile table is complete. */
 CNNVP_MUST_USE cnnvp_result cnnvp_depth_place_weights(const struct cnnvp_target *target, struct cnnvp_build *build,
                                                       size_t number, struct cnnvp_error *error);

@@ -221,6 +221,16 @@ int cnnvp_depth_choose_tiles(const struct cnnvp_depth_row *row, uint64_t weight_
     return 0;
 }
 
+int cnnvp_depth_fits(const struct cnnvp_graph *graph, const struct cnnvp_target *target, struct cnnvp_build *build,
+                     size_t index)
+{
+    const struct cnnvp_depth_row row = {.graph = graph, .target = target, .build = build};
+    if (graph->layers[index].block_height == 0)
+        return 1;
+    struct cnnvp_layer layer = cnnvp_depth_block_layer(&row, index);
+    return cnnvp_depth_choose_tiles(&row, target->limits.weight_bytes, &layer);
+}
+
 /* ---- cutting ---- */
 
 static cnnvp_result too_large(const struct cnnvp_depth_row *row, size_t index, struct cnnvp_error *error)
@@ -283,12 +293,9 @@ static cnnvp_result cut(const struct cnnvp_depth_row *row, struct cnnvp_error *e
 {
     for (size_t at = 0; at < row->count;) {
         size_t length = 0;
-        while (at + length < row->count) {
-            struct cnnvp_layer layer = cnnvp_depth_block_layer(row, row->layers[at + length]);
-            if (!cnnvp_depth_choose_tiles(row, row->target->limits.weight_bytes, &layer))
-                break;
+        while (at + length < row->count &&
+               cnnvp_depth_fits(row->graph, row->target, row->build, row->layers[at + length]))
             ++length;
-        }
         while (length > 0 && !add_chain(row, at, length))
             --length;
         if (length == 0 && !reads_one_block(row, row->layers[at]))

@@ -96,6 +96,42 @@ static void slots_of_one_time_are_apart(void **state)
     assert_non_null(strstr(problem.text, "a block of 4x4 with all channels needs 576 bytes of input_buffer"));
 }
 
+/* A convolution of 4x4 from 4 to 16 channels on the window array or the vector unit, with halves of these bytes. */
+static int takes(uint64_t weight_bytes, uint64_t output_bytes)
+{
+    struct fake_config config = fake_window();
+    const struct cnnvp_binary_options options = {.images = 1, .block = 4};
+    config.input_para = 8;
+    config.output_para = 12;
+    config.weight_bytes = 2 * weight_bytes;
+    config.output_bytes = 2 * output_bytes;
+    graph_case_begin(&graph, 4, 16);
+    graph_case_output(&graph, graph_case_conv(&graph, 0, 16));
+    struct cnnvp_graph_layer *layer = &graph.layers[0];
+    layer->kx = layer->ky = 4;
+    struct cnnvp_target target = cases_target(&config);
+    assert_int_equal(cnnvp_depth_find(&graph, 4, &problem), CNNVP_DONE);
+    const int taken = cnnvp_binary_build(&graph, &target, &options, &build, &problem) == CNNVP_DONE;
+    cnnvp_target_clear(&target);
+    clear();
+    return taken;
+}
+
+/* Whichever unit the plan then prefers. */
+static void more_memory_refuses_nothing(void **state)
+{
+    enum { SIZES = 10 };
+    int taken[SIZES][SIZES];
+    (void)state;
+    for (int w = 0; w < SIZES; ++w)
+        for (int o = 0; o < SIZES; ++o) {
+            taken[w][o] = takes(UINT64_C(32) << w, UINT64_C(64) << o);
+            assert_true(taken[w][o] || w == 0 || !taken[w - 1][o]);
+            assert_true(taken[w][o] || o == 0 || !taken[w][o - 1]);
+        }
+    assert_true(!taken[0][0] && taken[SIZES - 1][SIZES - 1]);
+}
+
 /* Bit by bit, x first. */
 static void order_tables_are_mortons(void **state)
 {
@@ -117,6 +153,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(levels_are_blocks_of_maps),
         cmocka_unit_test(slots_of_one_time_are_apart),
+        cmocka_unit_test(more_memory_refuses_nothing),
         cmocka_unit_test(order_tables_are_mortons),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
