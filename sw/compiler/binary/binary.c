@@ -14,7 +14,7 @@
 
 void cnnvp_binary_clear(struct cnnvp_build *build)
 {
-    for (size_t g = 0; build->groups != NULL && build->groups->plans != NULL && g < build->groups->count; ++g)
+    for (size_t g = 0; build->groups != NULL && build->groups->levels == NULL && g < build->groups->count; ++g)
         cnnvp_plan_group_clear(&build->groups->plans[g]);
     free(build->weight_tiles.all);
     cnnvp_arena_free(&build->arena);

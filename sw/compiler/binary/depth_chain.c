@@ -131,21 +131,19 @@ cnnvp_result cnnvp_binary_chains(const struct cnnvp_build *build, struct cnnvp_a
     CNNVP_TRY_MEMORY(chains != NULL, error);
     work->chains = chains;
     work->chain_count = groups->count;
-    for (size_t c = 0, first = 0; c < groups->count; first += groups->table[c++].layer_count) {
-        const struct cnnvp_binary_group *chain = &groups->table[c];
-        const size_t *layers = &groups->sources[first];
-        const struct cnnvp_binary_level *level = &groups->levels[first + c];
+    for (size_t c = 0; c < groups->count; ++c) {
+        const struct cnnvp_plan_group *chain = &groups->plans[c];
         struct cnnvp_chain_info *info = &chains[c];
         *info = (struct cnnvp_chain_info){
-            .first_layer = chain->first_layer,
-            .last_layer = chain->last_layer,
-            .layer_count = chain->layer_count,
-            .scheduled = chain->scheduled != 0,
-            .issue_reason = groups->issue_reasons[c],
-            .blocks = UINT64_C(1) << (level->bits_x + level->bits_y)};
-        for (size_t i = 0; i < info->layer_count; ++i)
+            .first_layer = chain->first,
+            .last_layer = groups->table[c].last_layer,
+            .layer_count = chain->count,
+            .scheduled = groups->table[c].scheduled != 0,
+            .issue_reason = chain->issue_reason,
+            .blocks = UINT64_C(1) << (chain->levels->bits_x + chain->levels->bits_y)};
+        for (size_t i = 0; i < chain->count; ++i)
             cnnvp_binary_add_weights(
-                build, &build->layers[layers[i]], &info->weight_bytes, &info->resident_weight_bytes);
+                build, &build->layers[chain->members[i].source], &info->weight_bytes, &info->resident_weight_bytes);
     }
     return CNNVP_DONE;
 }

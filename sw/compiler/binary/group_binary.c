@@ -111,6 +111,17 @@ static uint64_t streamed_bytes(const struct cnnvp_weight_tile *weight_tiles, siz
     return cnnvp_binary_align(bytes);
 }
 
+static size_t list_pieces(struct cnnvp_weight_tile *weight_tiles, size_t count, uint32_t stays,
+                          struct cnnvp_piece *pieces)
+{
+    size_t listed = 0;
+    for (size_t i = 0; i < count; ++i)
+        if (weight_tiles[i].stays == stays)
+            pieces[listed++] =
+                (struct cnnvp_piece){.bytes = weight_tiles[i].bytes, .number = i, .weight_tile = &weight_tiles[i]};
+    return listed;
+}
+
 /* Places the weight tiles of members whose weights stay, then the others as far as there is room. Weight tiles without
  * a place are loaded for each tile. */
 cnnvp_result cnnvp_fused_place_weights(const struct cnnvp_target *target, struct cnnvp_build *build, size_t number,
@@ -122,26 +133,23 @@ cnnvp_result cnnvp_fused_place_weights(const struct cnnvp_target *target, struct
     struct cnnvp_weight_tile *weight_tiles = &build->weight_tiles.all[layers->first_weight_tile];
     const size_t all = last->first_weight_tile + last->weight_tile_count - layers->first_weight_tile;
     CNNVP_FREED unsigned char *stays = malloc(group->count);
-    CNNVP_FREED struct cnnvp_weight_tile **sorted = malloc((all + 1) * sizeof *sorted);
-    size_t count = 0;
-    if (stays == NULL || sorted == NULL)
+    CNNVP_FREED struct cnnvp_piece *pieces = malloc((all + 1) * sizeof *pieces);
+    if (stays == NULL || pieces == NULL)
         return cnnvp_compiler_no_memory(error);
     (void)cnnvp_fused_choose_weights(group, limits, stays);
     for (size_t i = 0; i < group->count; ++i)
-        for (uint32_t b = 0; b < layers[i].weight_tile_count && stays[i]; ++b)
-            (sorted[count++] = &build->weight_tiles.all[layers[i].first_weight_tile + b])->stays = 1;
+        for (uint32_t b = 0; b < layers[i].weight_tile_count; ++b)
+            build->weight_tiles.all[layers[i].first_weight_tile + b].stays = stays[i];
     const uint64_t stream = streamed_bytes(weight_tiles, all, 0);
-    uint64_t used[2] = {stream, stream};
-    (void)cnnvp_binary_keep_largest(limits, used, sorted, count);
+    struct cnnvp_scratchpad buffer = cnnvp_binary_weight_buffer(limits, stream);
+    const size_t count = list_pieces(weight_tiles, all, 1, pieces);
+    (void)cnnvp_binary_keep(&buffer, pieces, count);
     if (streamed_bytes(weight_tiles, all, 0) > stream) {
-        used[0] = used[1] = streamed_bytes(weight_tiles, all, 1);
-        (void)cnnvp_binary_keep_largest(limits, used, sorted, count);
+        buffer = cnnvp_binary_weight_buffer(limits, streamed_bytes(weight_tiles, all, 1));
+        (void)cnnvp_binary_keep(&buffer, pieces, count);
     }
-    count = 0;
-    for (size_t i = 0; i < all && cnnvp_plan_group_tiles(group) > 1; ++i)
-        if (!weight_tiles[i].stays)
-            sorted[count++] = &weight_tiles[i];
-    (void)cnnvp_binary_keep_largest(limits, used, sorted, count);
+    if (cnnvp_plan_group_tiles(group) > 1)
+        (void)cnnvp_binary_keep(&buffer, pieces, list_pieces(weight_tiles, all, 0, pieces));
     for (size_t i = 0; i < all; ++i)
         build->groups->table[number].resident |= weight_tiles[i].stays;
     return CNNVP_DONE;
@@ -315,7 +323,8 @@ cnnvp_result cnnvp_fused_plan(const struct cnnvp_graph *graph, const struct cnnv
         groups->member_count += run->count;
         groups->reach_count += (group->tile_rows + group->tile_columns) * group->count;
     }
-    groups->members = cnnvp_arena_array(arena, groups->member_count, sizeof *groups->members);
+    groups->member_bytes = sizeof(struct cnnvp_binary_member);
+    groups->members = cnnvp_arena_array(arena, groups->member_count, groups->member_bytes);
     groups->reaches = cnnvp_arena_array(arena, groups->reach_count, sizeof *groups->reaches);
     if (arena->failed)
         return cnnvp_compiler_no_memory(error);

@@ -185,7 +185,11 @@ static void link_member(const struct cnnvp_graph *graph, const struct cnnvp_buil
     const size_t index = group->first + number;
     struct cnnvp_plan_member *member = &group->members[number];
     *member = (struct cnnvp_plan_member){
-        .layer = build->layers[index], .in = CNNVP_PLAN_NO_SLOT, .in2 = CNNVP_PLAN_NO_SLOT, .out = CNNVP_PLAN_NO_SLOT};
+        .source = index,
+        .layer = build->layers[index],
+        .in = CNNVP_PLAN_NO_SLOT,
+        .in2 = CNNVP_PLAN_NO_SLOT,
+        .out = CNNVP_PLAN_NO_SLOT};
     member->done = number > 0 && cnnvp_group_adds(graph, build, index - 1);
     if (member->done)
         return;
