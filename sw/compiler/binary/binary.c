@@ -386,11 +386,15 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
     return CNNVP_DONE;
 }
 
-/* Errors that begin with the plan's file stay as they are; others get the name of the network's file. */
-static cnnvp_result in_its_file(const struct cnnvp_graph *graph, const struct cnnvp_plan *plan, cnnvp_result result,
-                                struct cnnvp_error *error)
+/* Errors that begin with the plan's file, or that of an order, stay as they are; others get the name of the network's
+ * file. */
+static cnnvp_result in_its_file(const struct cnnvp_graph *graph, const struct cnnvp_binary_options *options,
+                                cnnvp_result result, struct cnnvp_error *error)
 {
-    if (plan != NULL && plan->file != NULL && strncmp(error->text, plan->file, strlen(plan->file)) == 0)
+    const char *file = options->plan != NULL    ? options->plan->file
+                       : options->order != NULL ? options->order->file
+                                                : NULL;
+    if (file != NULL && strncmp(error->text, file, strlen(file)) == 0)
         return result;
     return cnnvp_compiler_in_file(result, graph->file, error);
 }
@@ -435,7 +439,7 @@ cnnvp_result cnnvp_binary_build(const struct cnnvp_graph *graph, const struct cn
     build->tensors = cnnvp_arena_array(&build->arena, graph->tensor_count, sizeof *build->tensors);
     cnnvp_result result =
         build->arena.failed ? cnnvp_compiler_no_memory(error) : build_binary(graph, target, options, build, error);
-    result = in_its_file(graph, options->plan, result, error);
+    result = in_its_file(graph, options, result, error);
     if (result != CNNVP_DONE)
         cnnvp_binary_clear(build);
     return result;

@@ -126,6 +126,11 @@ CNNVP_MUST_USE cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, c
 int cnnvp_depth_fits(const struct cnnvp_graph *graph, const struct cnnvp_target *target, struct cnnvp_build *build,
                      size_t index);
 
+/* Makes the tables of the order of blocks: that of a file, or Morton order. */
+CNNVP_MUST_USE cnnvp_result cnnvp_depth_make_orders(const struct cnnvp_graph *graph,
+                                                    const struct cnnvp_block_order *order, struct cnnvp_build *build,
+                                                    struct cnnvp_error *error);
+
 /* Places the weights of a chain that stay in the weight buffer. The weight tile table is complete. */
 CNNVP_MUST_USE cnnvp_result cnnvp_depth_place_weights(const struct cnnvp_target *target, struct cnnvp_build *build,
                                                       size_t number, struct cnnvp_error *error);

@@ -292,21 +292,6 @@ static int begins_chain(const struct cnnvp_graph *graph, size_t index)
     return 1;
 }
 
-/* ---- order tables ---- */
-
-static cnnvp_result make_orders(struct cnnvp_arena *arena, struct cnnvp_groups *groups, struct cnnvp_error *error)
-{
-    for (size_t i = 0; i < cnnvp_depth_levels(groups); ++i)
-        groups->order_count += (size_t)1 << (groups->levels[i].bits_x + groups->levels[i].bits_y);
-    groups->orders = cnnvp_arena_array(arena, groups->order_count, sizeof *groups->orders);
-    CNNVP_TRY_MEMORY(groups->orders != NULL, error);
-    size_t at = 0;
-    for (size_t i = 0; i < cnnvp_depth_levels(groups); ++i)
-        for (uint32_t n = 0; n < 1u << (groups->levels[i].bits_x + groups->levels[i].bits_y); ++n)
-            groups->orders[at++] = cnnvp_morton_block(&groups->levels[i], n);
-    return CNNVP_DONE;
-}
-
 /* ---- all chains ---- */
 
 static cnnvp_result reserve(struct cnnvp_depth_row *row, struct cnnvp_error *error)
@@ -344,7 +329,7 @@ cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, const struct cnn
     /* How many chains there are decides how often the scheduler's table is written, so all are cut before. */
     for (size_t c = 0; c < build->groups->count; ++c)
         CNNVP_TRY(cnnvp_depth_choose_weights(&row, c, error));
-    return options->order_table ? make_orders(&build->arena, build->groups, error) : CNNVP_DONE;
+    return options->order != NULL ? cnnvp_depth_make_orders(graph, options->order, build, error) : CNNVP_DONE;
 }
 
 /* ---- layers whose maps are blocks ---- */

@@ -199,7 +199,7 @@ static const char *scheduler_cannot(const struct cnnvp_depth_row *row, int all)
 {
     if (row->target->accelerators[0].scheduler == 0)
         return "the platform has no scheduler with an interrupt line";
-    if (row->options->order_table)
+    if (row->options->order != NULL)
         return "the order of its blocks comes from a table";
     return all ? NULL : "not all its weights stay on chip, and the scheduler loads none";
 }

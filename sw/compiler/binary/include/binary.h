@@ -15,9 +15,9 @@ struct cnnvp_binary_options {
     uint32_t rounding; /* enum cnnvp_round_mode */
     uint32_t seed;     /* of stochastic rounding */
     uint32_t images;
-    int on_chip;     /* 1: all weights and all maps but the outputs stay on chip */
-    uint32_t block;  /* depth first: side of a block; 0: layer by layer */
-    int order_table; /* depth first: 1: the order of blocks comes from a table; 0: from counting */
+    int on_chip;                           /* 1: all weights and all maps but the outputs stay on chip */
+    uint32_t block;                        /* depth first: side of a block; 0: layer by layer */
+    const struct cnnvp_block_order *order; /* depth first: blocks come in the order of a table; NULL: by counting */
     enum cnnvp_issue issue;
     int divides; /* 1: each layer divides a scratchpad by its own needs; excludes groups and maps that stay on chip */
     const struct cnnvp_layer *planned; /* layers whose tiles are taken over; NULL: tiles are planned */
