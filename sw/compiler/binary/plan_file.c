@@ -34,7 +34,7 @@
 #include "output_file.h"
 #include "yaml.h"
 
-static const char *const halos[] = {"recompute", "row", "full"};
+const char *const cnnvp_plan_halos[3] = {"recompute", "row", "full"};
 #define HALOS "recompute, row or full"
 #define LAYOUTS "planes, blocks-N or pixels"
 
@@ -284,7 +284,7 @@ static cnnvp_result read_group(struct reader *reader, const struct cnnvp_yaml_no
     CNNVP_TRY(read_layers(reader, found[LAYERS], &run));
     CNNVP_TRY(read_number(reader, found[TILE_H], &run.tile_h));
     CNNVP_TRY(read_number(reader, found[TILE_W], &run.tile_w));
-    CNNVP_TRY(read_word(reader, found[HALO], halos, COUNT(halos), HALOS, &halo));
+    CNNVP_TRY(read_word(reader, found[HALO], cnnvp_plan_halos, COUNT(cnnvp_plan_halos), HALOS, &halo));
     run.halo = (enum cnnvp_group_halo)halo;
     CNNVP_TRY(check_run(reader, node, &run));
     reader->plan->runs[reader->plan->run_count++] = run;
@@ -480,7 +480,7 @@ static cnnvp_result read_root(struct reader *reader, const struct cnnvp_yaml_nod
         if (child != found[HALO] && child != found[ORDER] && plan->choice_place == NULL)
             plan->choice_place = child->key_place;
     /* constraints for schedules */
-    CNNVP_TRY(read_choice(reader, found[HALO], halos, COUNT(halos), HALOS, &plan->halo));
+    CNNVP_TRY(read_choice(reader, found[HALO], cnnvp_plan_halos, COUNT(cnnvp_plan_halos), HALOS, &plan->halo));
     plan->halo_place = found[HALO] != NULL ? found[HALO]->key_place : NULL;
     return read_order(reader, found[ORDER]);
 }
@@ -513,7 +513,7 @@ static void put_groups(FILE *stream, const char *const *names, const struct cnnv
             cnnvp_yaml_print_quoted(stream, names[i]);
         }
         (void)fprintf(stream, "]\n    tile_h: %u\n    tile_w: %u\n    halo: %s\n", run->tile_h, run->tile_w,
-                      halos[run->halo]);
+                      cnnvp_plan_halos[run->halo]);
     }
 }
 

@@ -8,6 +8,9 @@
 #include "graph.h"
 #include "plan.h"
 
+/* Names of enum cnnvp_group_halo. */
+extern const char *const cnnvp_plan_halos[3];
+
 /* Consecutive layers that are fused into a group. */
 struct cnnvp_plan_run {
     size_t first, count; /* layers of the graph */

@@ -18,6 +18,7 @@ struct cnnvp_plan_member {
     int done;                 /* 1: an addition that the member before it computes; this member has no work */
     uint64_t tile_bytes;      /* bytes from address 0 of a half that are free for tiles of maps in memory */
     uint32_t tile_half;       /* halves with these bytes: 0: both; 1 or 2: only the first or second */
+    uint32_t stays;           /* 1: its weights stay while the group runs */
 };
 
 /* A map that is made and read within the group. */
@@ -45,10 +46,9 @@ struct cnnvp_plan_group {
     enum cnnvp_group_halo halo;
     uint32_t tile_rows, tile_columns;
     struct cnnvp_group_reach *rows, *columns; /* [tile][member] */
+    uint64_t stream; /* bytes from address 0 of each half of the weight buffer for weights that do not stay */
     /* Of depth-first chains: */
     struct cnnvp_binary_level *levels; /* of its features, one more than members; NULL: it is a fused group */
-    uint64_t stream;                   /* bytes from address 0 of each half of the weight buffer for weight tiles that
-                                          do not stay */
     const char *issue_reason;          /* why the guest or the scheduler issues it; a static text */
 };
 
