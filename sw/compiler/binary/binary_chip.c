@@ -55,15 +55,25 @@ uint64_t cnnvp_binary_keep(struct cnnvp_scratchpad *buffer, struct cnnvp_piece *
     return missing;
 }
 
+size_t cnnvp_binary_list_pieces(struct cnnvp_weight_tile *weight_tiles, size_t count, uint32_t stays,
+                                struct cnnvp_piece *pieces)
+{
+    size_t listed = 0;
+    for (size_t i = 0; i < count; ++i)
+        if (weight_tiles[i].stays == stays)
+            pieces[listed++] =
+                (struct cnnvp_piece){.bytes = weight_tiles[i].bytes, .number = i, .weight_tile = &weight_tiles[i]};
+    return listed;
+}
+
 static cnnvp_result keep_all(const struct cnnvp_plan_limits *limits, struct cnnvp_weight_tiles *all,
                              struct cnnvp_error *error)
 {
     struct cnnvp_scratchpad buffer = cnnvp_binary_weight_buffer(limits, 0);
     CNNVP_FREED struct cnnvp_piece *pieces = calloc(all->count + 1u, sizeof *pieces);
     CNNVP_TRY_MEMORY(pieces != NULL, error);
-    for (size_t i = 0; i < all->count; ++i)
-        pieces[i] = (struct cnnvp_piece){.bytes = all->all[i].bytes, .number = i, .weight_tile = &all->all[i]};
-    const uint64_t missing = cnnvp_binary_keep(&buffer, pieces, all->count);
+    const uint64_t missing = cnnvp_binary_keep(
+        &buffer, pieces, cnnvp_binary_list_pieces(all->all, all->count, CNNVP_WEIGHT_TILE_PASSES, pieces));
     if (missing == 0)
         return CNNVP_DONE;
     const struct cnnvp_plan_size size = cnnvp_plan_size(
@@ -219,9 +229,8 @@ cnnvp_result cnnvp_binary_place_residents(const struct cnnvp_graph *graph, const
         const struct cnnvp_life *life = life_of(lives.of, cnnvp_graph_base(graph, i));
         if (life == NULL)
             continue;
-        build->tensors[i].on_chip = CNNVP_PLACE_WHOLE;
-        build->tensors[i].chip_half = life->place.half;
-        build->tensors[i].chip_address = (uint32_t)(life->place.address + cnnvp_binary_view_offset(graph, build, i));
+        cnnvp_binary_put_on_chip(&build->tensors[i], CNNVP_PLACE_WHOLE, &life->place);
+        build->tensors[i].chip_address += (uint32_t)cnnvp_binary_view_offset(graph, build, i);
     }
     return CNNVP_DONE;
 }

@@ -19,6 +19,8 @@ void cnnvp_binary_emit_layers(const struct cnnvp_graph *graph, struct cnnvp_buil
 /* binary_place.c: the shape and words of a tensor, without strides; the strides of one with its borders. */
 struct cnnvp_tensor cnnvp_binary_shape(const struct cnnvp_graph *graph, int32_t tensor);
 void cnnvp_binary_frame(struct cnnvp_tensor *tensor);
+/* `as`: enum cnnvp_tensor_place. */
+void cnnvp_binary_put_on_chip(struct cnnvp_tensor *tensor, uint32_t as, const struct cnnvp_place *place);
 /* binary_place.c: shapes, borders and strides of all tensors, without addresses. */
 void cnnvp_binary_shape_tensors(const struct cnnvp_graph *graph, struct cnnvp_build *build);
 /* binary_place.c: addresses of all tensors from build->end on; moves build->end behind them. */
@@ -70,6 +72,9 @@ struct cnnvp_scratchpad cnnvp_binary_weight_buffer(const struct cnnvp_plan_limit
 /* Keeps pieces on chip as far as there is room: those first that would be loaded most often, then the largest. Sorts
  * them, and returns the bytes of the others. */
 uint64_t cnnvp_binary_keep(struct cnnvp_scratchpad *buffer, struct cnnvp_piece *pieces, size_t count);
+/* Lists the weight tiles whose `stays` is this. Returns their number. */
+size_t cnnvp_binary_list_pieces(struct cnnvp_weight_tile *weight_tiles, size_t count, uint32_t stays,
+                                struct cnnvp_piece *pieces);
 /* binary_weights.c: writes the words of a layer's weight tiles, each with zeros up to the next one. */
 void cnnvp_binary_fill_weight_tiles(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer,
                                     uint8_t *binary);
@@ -134,9 +139,6 @@ CNNVP_MUST_USE cnnvp_result cnnvp_depth_make_orders(const struct cnnvp_graph *gr
 /* Places the weights of a chain that stay in the weight buffer. The weight tile table is complete. */
 CNNVP_MUST_USE cnnvp_result cnnvp_depth_place_weights(const struct cnnvp_target *target, struct cnnvp_build *build,
                                                       size_t number, struct cnnvp_error *error);
-
-/* Completes the chains' layers, whose maps are blocks. Tensors have their addresses. */
-void cnnvp_depth_complete(struct cnnvp_build *build);
 
 /* Interface between depth_place.c and depth_weights.c. */
 

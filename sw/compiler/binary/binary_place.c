@@ -49,6 +49,13 @@ void cnnvp_binary_frame(struct cnnvp_tensor *tensor)
     tensor->channel_stride = tensor->row_stride * (tensor->border_top + tensor->height + tensor->border_bottom);
 }
 
+void cnnvp_binary_put_on_chip(struct cnnvp_tensor *tensor, uint32_t as, const struct cnnvp_place *place)
+{
+    tensor->on_chip = as;
+    tensor->chip_half = place->half;
+    tensor->chip_address = (uint32_t)place->address;
+}
+
 /* A view with its base's rows and columns has its base's frame. For other views, neither tensor has a frame. */
 static void shape_view(const struct cnnvp_graph *graph, struct cnnvp_build *build, int32_t tensor)
 {

@@ -104,9 +104,7 @@ static int place_in_sequence(const struct cnnvp_depth_row *row, struct cnnvp_bin
                                       .end = side_by_side || level == 0 ? count : level};
         if (!cnnvp_scratchpad_put(&pad, half, side_by_side ? half : CNNVP_SCRATCHPAD_ANY, place, &lack))
             return 0;
-        levels[level].block.on_chip = CNNVP_PLACE_SLOT;
-        levels[level].block.chip_half = place->half;
-        levels[level].block.chip_address = (uint32_t)place->address;
+        cnnvp_binary_put_on_chip(&levels[level].block, CNNVP_PLACE_SLOT, place);
     }
     return 1;
 }
@@ -330,19 +328,4 @@ cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, const struct cnn
     for (size_t c = 0; c < build->groups->count; ++c)
         CNNVP_TRY(cnnvp_depth_choose_weights(&row, c, error));
     return options->order != NULL ? cnnvp_depth_make_orders(graph, options->order, build, error) : CNNVP_DONE;
-}
-
-/* ---- layers whose maps are blocks ---- */
-
-void cnnvp_depth_complete(struct cnnvp_build *build)
-{
-    struct cnnvp_binary_layer *layer = build->groups->members;
-    for (size_t c = 0; c < build->groups->count; ++c)
-        for (size_t i = 0; i < build->groups->plans[c].count; ++i, ++layer) {
-            const struct cnnvp_plan_group *chain = &build->groups->plans[c];
-            *layer = build->entries[chain->members[i].source];
-            layer->plan.in = chain->levels[i].block;
-            if (chain->levels[i + 1].on_chip != 0)
-                layer->plan.out = chain->levels[i + 1].block;
-        }
 }

@@ -19,19 +19,12 @@ static uint32_t is_slot(size_t slot)
 /* The whole slot as a tensor: all its channels and lines. */
 static struct cnnvp_tensor slot_tensor(const struct cnnvp_plan_slot *slot)
 {
-    return (struct cnnvp_tensor){
-        .column_stride = 1,
-        .row_stride = slot->columns,
-        .channel_stride = slot->rows * slot->columns,
-        .channels = slot->channels,
-        .height = slot->rows,
-        .width = slot->columns,
-        .word_shift = slot->word_shift,
-        .on_chip = CNNVP_PLACE_SLOT,
-        .chip_half = slot->place.half,
-        .chip_address = (uint32_t)slot->place.address,
-        .zero = slot->zero,
-    };
+    struct cnnvp_tensor tensor = slot->map;
+    tensor.height = slot->rows;
+    tensor.width = slot->columns;
+    cnnvp_binary_frame(&tensor);
+    cnnvp_binary_put_on_chip(&tensor, CNNVP_PLACE_SLOT, &slot->place);
+    return tensor;
 }
 
 /* Lays a tensor into the slot, or into some of its channels. */
@@ -40,7 +33,7 @@ static void lay(const struct cnnvp_graph *graph, int32_t view, const struct cnnv
 {
     const struct cnnvp_tensor of = slot_tensor(slot);
     const uint32_t step = cnnvp_maximum32(graph->tensors[view].channel_step, 1u);
-    const uint32_t first = (uint32_t)(cnnvp_graph_offset(graph, view) / ((size_t)slot->height * slot->width));
+    const uint32_t first = (uint32_t)(cnnvp_graph_offset(graph, view) / ((size_t)slot->map.height * slot->map.width));
     tensor->on_chip = CNNVP_PLACE_SLOT;
     tensor->chip_half = of.chip_half;
     tensor->chip_address = of.chip_address + (first * of.channel_stride << of.word_shift);
@@ -110,17 +103,6 @@ static uint64_t streamed_bytes(const struct cnnvp_weight_tile *weight_tiles, siz
     return cnnvp_binary_align(bytes);
 }
 
-static size_t list_pieces(struct cnnvp_weight_tile *weight_tiles, size_t count, uint32_t stays,
-                          struct cnnvp_piece *pieces)
-{
-    size_t listed = 0;
-    for (size_t i = 0; i < count; ++i)
-        if (weight_tiles[i].stays == stays)
-            pieces[listed++] =
-                (struct cnnvp_piece){.bytes = weight_tiles[i].bytes, .number = i, .weight_tile = &weight_tiles[i]};
-    return listed;
-}
-
 /* Places the weight tiles of members whose weights stay, then the others as far as there is room. Weight tiles without
  * a place are loaded for each tile. */
 cnnvp_result cnnvp_fused_place_weights(const struct cnnvp_target *target, struct cnnvp_build *build, size_t number,
@@ -138,14 +120,14 @@ cnnvp_result cnnvp_fused_place_weights(const struct cnnvp_target *target, struct
             build->weight_tiles.all[layers[i].first_weight_tile + b].stays = group->members[i].stays;
     const uint64_t stream = streamed_bytes(weight_tiles, all, 0);
     struct cnnvp_scratchpad buffer = cnnvp_binary_weight_buffer(limits, stream);
-    const size_t count = list_pieces(weight_tiles, all, 1, pieces);
+    const size_t count = cnnvp_binary_list_pieces(weight_tiles, all, 1, pieces);
     (void)cnnvp_binary_keep(&buffer, pieces, count);
     if (streamed_bytes(weight_tiles, all, 0) > stream) {
         buffer = cnnvp_binary_weight_buffer(limits, streamed_bytes(weight_tiles, all, 1));
         (void)cnnvp_binary_keep(&buffer, pieces, count);
     }
     if (cnnvp_plan_group_tiles(group) > 1)
-        (void)cnnvp_binary_keep(&buffer, pieces, list_pieces(weight_tiles, all, 0, pieces));
+        (void)cnnvp_binary_keep(&buffer, pieces, cnnvp_binary_list_pieces(weight_tiles, all, 0, pieces));
     for (size_t i = 0; i < all; ++i)
         build->groups->table[number].resident |= weight_tiles[i].stays;
     return CNNVP_DONE;
@@ -445,10 +427,23 @@ static void complete_member(const struct cnnvp_graph *graph, const struct cnnvp_
             to->made += group->members[i].layer.out.channels;
 }
 
-void cnnvp_fused_complete(const struct cnnvp_graph *graph, struct cnnvp_build *build)
+/* A layer whose maps are blocks. */
+static void complete_of_chain(const struct cnnvp_build *build, const struct cnnvp_plan_group *chain, size_t number,
+                              struct cnnvp_binary_layer *to)
 {
-    struct cnnvp_binary_member *to = build->groups->members;
+    *to = build->entries[chain->members[number].source];
+    to->plan.in = chain->levels[number].block;
+    if (chain->levels[number + 1].on_chip != 0)
+        to->plan.out = chain->levels[number + 1].block;
+}
+
+void cnnvp_groups_complete(const struct cnnvp_graph *graph, struct cnnvp_build *build)
+{
+    uint8_t *to = build->groups->members;
     for (size_t g = 0; g < build->groups->count; ++g)
-        for (size_t i = 0; i < build->groups->plans[g].count; ++i)
-            complete_member(graph, build, &build->groups->plans[g], i, to++);
+        for (size_t i = 0; i < build->groups->plans[g].count; ++i, to += build->groups->member_bytes)
+            if (build->groups->levels != NULL)
+                complete_of_chain(build, &build->groups->plans[g], i, (void *)to);
+            else
+                complete_member(graph, build, &build->groups->plans[g], i, (void *)to);
 }

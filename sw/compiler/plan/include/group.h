@@ -23,17 +23,15 @@ struct cnnvp_plan_member {
 
 /* A map that is made and read within the group. */
 struct cnnvp_plan_slot {
-    uint32_t channels, height, width; /* of the map */
-    uint32_t word_shift;              /* word size, as in struct cnnvp_tensor */
-    int32_t zero;                     /* word that stands for 0, as in struct cnnvp_tensor */
-    size_t first, last;               /* first member that makes the map, last member that reads it */
-    uint32_t rows, columns;           /* size of the slot, in lines of the map */
+    struct cnnvp_tensor map; /* its shape and words */
+    size_t first, last;      /* first member that makes the map, last member that reads it */
+    uint32_t rows, columns;  /* size of the slot, in lines of the map */
     struct cnnvp_place place;
 };
 
 static inline uint64_t cnnvp_plan_slot_bytes(const struct cnnvp_plan_slot *slot)
 {
-    return (uint64_t)slot->channels * slot->rows * slot->columns << slot->word_shift;
+    return (uint64_t)slot->map.channels * slot->rows * slot->columns << slot->map.word_shift;
 }
 
 struct cnnvp_binary_level;
