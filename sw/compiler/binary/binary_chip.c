@@ -55,15 +55,14 @@ uint64_t cnnvp_binary_keep(struct cnnvp_scratchpad *buffer, struct cnnvp_piece *
     return missing;
 }
 
-size_t cnnvp_binary_list_pieces(struct cnnvp_weight_tile *weight_tiles, size_t count, uint32_t stays,
-                                struct cnnvp_piece *pieces)
+void cnnvp_binary_list_pieces(struct cnnvp_weight_tile *weight_tiles, size_t count, struct cnnvp_piece *pieces)
 {
-    size_t listed = 0;
     for (size_t i = 0; i < count; ++i)
-        if (weight_tiles[i].stays == stays)
-            pieces[listed++] =
-                (struct cnnvp_piece){.bytes = weight_tiles[i].bytes, .number = i, .weight_tile = &weight_tiles[i]};
-    return listed;
+        pieces[i] = (struct cnnvp_piece){
+            .bytes = weight_tiles[i].bytes,
+            .visits = weight_tiles[i].stays,
+            .number = i,
+            .weight_tile = &weight_tiles[i]};
 }
 
 static cnnvp_result keep_all(const struct cnnvp_plan_limits *limits, struct cnnvp_weight_tiles *all,
@@ -72,8 +71,8 @@ static cnnvp_result keep_all(const struct cnnvp_plan_limits *limits, struct cnnv
     struct cnnvp_scratchpad buffer = cnnvp_binary_weight_buffer(limits, 0);
     CNNVP_FREED struct cnnvp_piece *pieces = calloc(all->count + 1u, sizeof *pieces);
     CNNVP_TRY_MEMORY(pieces != NULL, error);
-    const uint64_t missing = cnnvp_binary_keep(
-        &buffer, pieces, cnnvp_binary_list_pieces(all->all, all->count, CNNVP_WEIGHT_TILE_PASSES, pieces));
+    cnnvp_binary_list_pieces(all->all, all->count, pieces);
+    const uint64_t missing = cnnvp_binary_keep(&buffer, pieces, all->count);
     if (missing == 0)
         return CNNVP_DONE;
     const struct cnnvp_plan_size size = cnnvp_plan_size(

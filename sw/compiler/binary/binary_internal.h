@@ -72,9 +72,8 @@ struct cnnvp_scratchpad cnnvp_binary_weight_buffer(const struct cnnvp_plan_limit
 /* Keeps pieces on chip as far as there is room: those first that would be loaded most often, then the largest. Sorts
  * them, and returns the bytes of the others. */
 uint64_t cnnvp_binary_keep(struct cnnvp_scratchpad *buffer, struct cnnvp_piece *pieces, size_t count);
-/* Lists the weight tiles whose `stays` is this. Returns their number. */
-size_t cnnvp_binary_list_pieces(struct cnnvp_weight_tile *weight_tiles, size_t count, uint32_t stays,
-                                struct cnnvp_piece *pieces);
+/* Lists weight tiles as pieces: those that stay come before the others. */
+void cnnvp_binary_list_pieces(struct cnnvp_weight_tile *weight_tiles, size_t count, struct cnnvp_piece *pieces);
 /* binary_weights.c: writes the words of a layer's weight tiles, each with zeros up to the next one. */
 void cnnvp_binary_fill_weight_tiles(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer,
                                     uint8_t *binary);

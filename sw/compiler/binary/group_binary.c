@@ -109,25 +109,24 @@ cnnvp_result cnnvp_fused_place_weights(const struct cnnvp_target *target, struct
                                        struct cnnvp_error *error)
 {
     const struct cnnvp_plan_group *group = &build->groups->plans[number];
-    const struct cnnvp_plan_limits *limits = &target->limits;
     const struct cnnvp_layer *layers = &build->layers[group->first], *last = &layers[group->count - 1];
     struct cnnvp_weight_tile *weight_tiles = &build->weight_tiles.all[layers->first_weight_tile];
     const size_t all = last->first_weight_tile + last->weight_tile_count - layers->first_weight_tile;
     CNNVP_FREED struct cnnvp_piece *pieces = malloc((all + 1) * sizeof *pieces);
     CNNVP_TRY_MEMORY(pieces != NULL, error);
+    if (cnnvp_plan_group_tiles(group) == 1)
+        return CNNVP_DONE; /* nothing is loaded twice */
     for (size_t i = 0; i < group->count; ++i)
         for (uint32_t b = 0; b < layers[i].weight_tile_count; ++b)
             build->weight_tiles.all[layers[i].first_weight_tile + b].stays = group->members[i].stays;
     const uint64_t stream = streamed_bytes(weight_tiles, all, 0);
-    struct cnnvp_scratchpad buffer = cnnvp_binary_weight_buffer(limits, stream);
-    const size_t count = cnnvp_binary_list_pieces(weight_tiles, all, 1, pieces);
-    (void)cnnvp_binary_keep(&buffer, pieces, count);
+    struct cnnvp_scratchpad buffer = cnnvp_binary_weight_buffer(&target->limits, stream);
+    cnnvp_binary_list_pieces(weight_tiles, all, pieces);
+    (void)cnnvp_binary_keep(&buffer, pieces, all);
     if (streamed_bytes(weight_tiles, all, 0) > stream) {
-        buffer = cnnvp_binary_weight_buffer(limits, streamed_bytes(weight_tiles, all, 1));
-        (void)cnnvp_binary_keep(&buffer, pieces, count);
+        buffer = cnnvp_binary_weight_buffer(&target->limits, streamed_bytes(weight_tiles, all, 1));
+        (void)cnnvp_binary_keep(&buffer, pieces, all);
     }
-    if (cnnvp_plan_group_tiles(group) > 1)
-        (void)cnnvp_binary_keep(&buffer, pieces, cnnvp_binary_list_pieces(weight_tiles, all, 0, pieces));
     for (size_t i = 0; i < all; ++i)
         build->groups->table[number].resident |= weight_tiles[i].stays;
     return CNNVP_DONE;
