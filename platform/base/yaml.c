@@ -152,7 +152,7 @@ static cnnvp_result add_node(struct reader *reader, struct cnnvp_yaml_node *node
         return CNNVP_DONE;
     }
     struct cnnvp_yaml_node *parent = reader->open[reader->depth - 1];
-    if (++parent->child_count > CNNVP_YAML_ENTRIES)
+    if (++parent->child_count > CNNVP_YAML_ENTRIES && parent->kind == CNNVP_YAML_MAP)
         return cnnvp_config_error(reader->error, node->place, "more than %d entries", CNNVP_YAML_ENTRIES);
     node->key = reader->key[reader->depth - 1];
     node->key_place = reader->key_place[reader->depth - 1];

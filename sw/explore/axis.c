@@ -90,10 +90,15 @@ static cnnvp_result file_value(struct cnnvp_sweep *sweep, const struct cnnvp_axi
     if (cnnvp_hash_file(value->file, value->hash, &reason) != CNNVP_DONE)
         return refuse(error, axis, value->place, reason.text);
     const uint64_t data = strcmp(axis->name, "network") == 0 ? cnnvp_network_data_hash(value->file) : 0;
-    const char *both = data != 0 ? cnnvp_arena_printf(&sweep->arena, "%s %" PRIx64, value->hash, data) : value->hash;
+    const char *order = strcmp(axis->name, "plan") == 0 ? cnnvp_network_order_file(&sweep->arena, value->file) : NULL;
+    char of_order[CNNVP_KEY_BYTES] = "";
+    if (order != NULL && cnnvp_hash_file(order, of_order, &reason) != CNNVP_DONE)
+        return refuse(error, axis, value->place, reason.text);
+    if (data == 0 && order == NULL)
+        return CNNVP_DONE;
+    const char *both = cnnvp_arena_printf(&sweep->arena, "%s %" PRIx64 "%s", value->hash, data, of_order);
     CNNVP_TRY_MEMORY(both != NULL, error);
-    if (data != 0)
-        cnnvp_hash_text(both, value->hash);
+    cnnvp_hash_text(both, value->hash);
     return CNNVP_DONE;
 }
 

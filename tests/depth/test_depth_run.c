@@ -569,6 +569,83 @@ static void traces_show_blocks(void **state)
     (void)unlink(file);
 }
 
+/* A plan with an order in a file beside it. `digits`: an x and a y for each block. */
+static void write_order(const char *digits, char plan[64])
+{
+    char order[64];
+    (void)snprintf(plan, 64, "/tmp/cnnvp_plan_XXXXXX");
+    const int descriptor = mkstemp(plan);
+    assert_true(descriptor >= 0);
+    (void)snprintf(order, sizeof order, "%s.order", plan);
+    FILE *stream = fdopen(descriptor, "w");
+    assert_true(fprintf(stream, "order: %s\n", strrchr(order, '/') + 1) > 0 && fclose(stream) == 0);
+    stream = fopen(order, "w");
+    assert_true(stream != NULL && fprintf(stream, "blocks:\n") > 0);
+    for (; *digits != '\0'; digits += 2)
+        (void)fprintf(stream, "  - [%c, %c]\n", digits[0], digits[1]);
+    assert_int_equal(fclose(stream), 0);
+}
+
+static void remove_order(const char *plan)
+{
+    char order[64];
+    (void)snprintf(order, sizeof order, "%s.order", plan);
+    assert_true(unlink(plan) == 0 && unlink(order) == 0);
+}
+
+/* Hilbert's curve over convolutions of 1x1 and pools, which pad nothing: the words are those of whole maps. The input,
+ * the weights (two times 2 x 2 and 2 biases) and the output cross the port once, and no more words are on chip than in
+ * Morton order. */
+static void an_order_comes_from_a_file(void **state)
+{
+    static const char *const platforms[] = {"nfu", "window"};
+    struct chain chain = chain_worked(2);
+    char file[64], plan[64], options[160];
+    (void)state;
+    for (int i = 0; i < 4; i += 2)
+        chain.layers[i].kx = chain.layers[i].ky = 1;
+    chain_write(&chain, file);
+    write_order("00101101020313122223333231212030", plan);
+    for (int p = 0; p < 2; ++p) {
+        (void)snprintf(options, sizeof options, "-p %s", platforms[p]);
+        struct cli_run whole = run_with_output(file, options, "");
+        (void)snprintf(options, sizeof options, "-p %s --schedule depth-first --block 4 --plan %s", platforms[p], plan);
+        struct cli_run run = run_with_output(file, options, "");
+        cli_assert_same_file(&whole.output, &run.output, "output");
+        assert_int_equal(cli_number(run.stats, "memory.read_bytes"), 16 * 16 * 2 * 2 + 2 * (2 * 2 + 2) * 2);
+        assert_int_equal(cli_number(run.stats, "memory.write_bytes"), 4 * 4 * 2 * 2);
+        assert_int_equal(cli_number(run.stats, "storage.peak_feature_words"), 56 * 2);
+        cli_free(&whole);
+        cli_free(&run);
+    }
+    remove_order(plan);
+    (void)unlink(file);
+}
+
+/* Row by row, which a chain without pools allows. */
+static void traces_show_the_order_of_a_file(void **state)
+{
+    struct chain chain = chain_worked(1);
+    struct step all[16] = {{0}};
+    const struct steps steps = {.all = all, .count = 16};
+    char file[64], plan[64];
+    (void)state;
+    chain.layer_count = 1;
+    chain_write(&chain, file);
+    write_order("00102030011121310212223203132333", plan);
+    for (uint32_t i = 0; i < 16; ++i) {
+        all[i].x = i % 4;
+        all[i].y = i / 4;
+    }
+    struct cli_run run =
+        cli_run("run %s --schedule depth-first --block 4 --plan %s --timing-only -q --trace @trace.vcd", file, plan);
+    assert_int_equal(run.status, 0);
+    expect_blocks(&run.trace, &steps);
+    cli_free(&run);
+    remove_order(plan);
+    (void)unlink(file);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -580,6 +657,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(hardware_issues_the_same),
         cmocka_unit_test(issuers_can_be_chosen),
         cmocka_unit_test(traces_show_blocks),
+        cmocka_unit_test(traces_show_the_order_of_a_file),
+        cmocka_unit_test(an_order_comes_from_a_file),
         cmocka_unit_test(further_blocks_are_little_work),
         cmocka_unit_test(hardware_pushes_formats_whatever_they_are),
         cmocka_unit_test(hardware_wakes_the_core_again),

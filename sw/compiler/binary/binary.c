@@ -14,7 +14,7 @@
 
 void cnnvp_binary_clear(struct cnnvp_build *build)
 {
-    for (size_t g = 0; build->groups != NULL && build->groups->plans != NULL && g < build->groups->count; ++g)
+    for (size_t g = 0; build->groups != NULL && build->groups->levels == NULL && g < build->groups->count; ++g)
         cnnvp_plan_group_clear(&build->groups->plans[g]);
     free(build->weight_tiles.all);
     cnnvp_arena_free(&build->arena);
@@ -303,6 +303,29 @@ static int may_write_addition(const struct cnnvp_graph *graph, const struct cnnv
     return grouped && cnnvp_plan_table_words(&build->layers[layer]) == 0 && cnnvp_group_adds(graph, build, layer);
 }
 
+/* Chooses the layer's unit. A layer of a chain goes to the other unit if only that has room for its blocks. */
+static cnnvp_result choose_unit(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
+                                const struct cnnvp_binary_options *options, struct cnnvp_build *build, size_t index,
+                                const struct cnnvp_plan_cut *wanted, struct cnnvp_error *error)
+{
+    struct cnnvp_layer *layer = &build->layers[index];
+    const struct cnnvp_layer described = *layer;
+    const char *name = graph->layers[index].name;
+    struct cnnvp_error said;
+    CNNVP_TRY(cnnvp_plan_choose_unit(
+        layer, name, &target->limits, wanted, options->planned == NULL && options->plan == NULL ? index : 0,
+        options->plan != NULL ? options->plan->cut_places[index] : NULL, error));
+    if (options->block == 0 || cnnvp_depth_fits(graph, target, build, index))
+        return CNNVP_DONE;
+    const struct cnnvp_layer chosen = *layer;
+    const struct cnnvp_plan_cut other = {.unit = 2u - chosen.unit};
+    *layer = described;
+    if (cnnvp_plan_choose_unit(layer, name, &target->limits, &other, 0, NULL, &said) != CNNVP_DONE ||
+        !cnnvp_depth_fits(graph, target, build, index))
+        *layer = chosen;
+    return CNNVP_DONE;
+}
+
 static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct cnnvp_target *whole,
                                  const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                                  struct cnnvp_error *error)
@@ -322,9 +345,7 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
             wanted.function = CNNVP_PLAN_ANY_FUNCTION;
         if (wanted.unit != CNNVP_UNIT_VECTOR + 1u)
             CNNVP_TRY(choose_scale(graph, target, i, &build->layers[i], error));
-        CNNVP_TRY(cnnvp_plan_choose_unit(&build->layers[i], graph->layers[i].name, &target->limits, &wanted,
-                                         options->planned == NULL && options->plan == NULL ? i : 0,
-                                         options->plan != NULL ? options->plan->cut_places[i] : NULL, error));
+        CNNVP_TRY(choose_unit(graph, target, options, build, i, &wanted, error));
         if (cnnvp_plan_has_weights(&build->layers[i]) && build->layers[i].in.zero != 0 &&
             build->layers[i].bias != CNNVP_SCALE_WORDS)
             return cnnvp_compiler_error(error,
@@ -365,11 +386,15 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
     return CNNVP_DONE;
 }
 
-/* Errors that begin with the plan's file stay as they are; others get the name of the network's file. */
-static cnnvp_result in_its_file(const struct cnnvp_graph *graph, const struct cnnvp_plan *plan, cnnvp_result result,
-                                struct cnnvp_error *error)
+/* Errors that begin with the plan's file, or that of an order, stay as they are; others get the name of the network's
+ * file. */
+static cnnvp_result in_its_file(const struct cnnvp_graph *graph, const struct cnnvp_binary_options *options,
+                                cnnvp_result result, struct cnnvp_error *error)
 {
-    if (plan != NULL && plan->file != NULL && strncmp(error->text, plan->file, strlen(plan->file)) == 0)
+    const char *file = options->plan != NULL    ? options->plan->file
+                       : options->order != NULL ? options->order->file
+                                                : NULL;
+    if (file != NULL && strncmp(error->text, file, strlen(file)) == 0)
         return result;
     return cnnvp_compiler_in_file(result, graph->file, error);
 }
@@ -414,7 +439,7 @@ cnnvp_result cnnvp_binary_build(const struct cnnvp_graph *graph, const struct cn
     build->tensors = cnnvp_arena_array(&build->arena, graph->tensor_count, sizeof *build->tensors);
     cnnvp_result result =
         build->arena.failed ? cnnvp_compiler_no_memory(error) : build_binary(graph, target, options, build, error);
-    result = in_its_file(graph, options->plan, result, error);
+    result = in_its_file(graph, options, result, error);
     if (result != CNNVP_DONE)
         cnnvp_binary_clear(build);
     return result;

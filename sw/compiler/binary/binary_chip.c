@@ -13,56 +13,66 @@
 
 /* ---- weight buffer ---- */
 
-int cnnvp_binary_keep(const struct cnnvp_plan_limits *limits, uint64_t used[CNNVP_SCRATCHPAD_HALVES], uint32_t first,
-                      uint64_t bytes, struct cnnvp_weight_tile *weight_tile)
+struct cnnvp_scratchpad cnnvp_binary_weight_buffer(const struct cnnvp_plan_limits *limits, uint64_t taken)
 {
-    for (uint32_t i = 0; i < limits->weight_halves; ++i) {
-        const uint32_t half = (first + i) % limits->weight_halves;
-        if (used[half] + bytes > limits->weight_bytes)
-            continue;
-        if (weight_tile != NULL) {
-            weight_tile->stays = CNNVP_WEIGHT_TILE_STAYS;
-            weight_tile->chip_half = half;
-            weight_tile->chip_address = (uint32_t)used[half];
-        }
-        used[half] = cnnvp_binary_align(used[half] + bytes);
-        return 1;
-    }
-    return 0;
+    return (struct cnnvp_scratchpad){
+        .halves = limits->weight_halves, .room = {limits->weight_bytes, limits->weight_bytes}, .taken = {taken, taken}};
 }
 
-static int by_size(const void *a, const void *b)
+/* Those that would be loaded most often come first, then the largest. */
+static int by_loads(const void *a, const void *b)
 {
-    const struct cnnvp_weight_tile *x = *(const struct cnnvp_weight_tile *const *)a;
-    const struct cnnvp_weight_tile *y = *(const struct cnnvp_weight_tile *const *)b;
+    const struct cnnvp_piece *x = a;
+    const struct cnnvp_piece *y = b;
+    if (x->visits != y->visits)
+        return x->visits < y->visits ? 1 : -1;
     if (x->bytes != y->bytes)
         return x->bytes < y->bytes ? 1 : -1;
-    return x < y ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
 }
 
-uint64_t cnnvp_binary_keep_largest(const struct cnnvp_plan_limits *limits, uint64_t used[CNNVP_SCRATCHPAD_HALVES],
-                                   struct cnnvp_weight_tile **weight_tiles, size_t count)
+uint64_t cnnvp_binary_keep(struct cnnvp_scratchpad *buffer, struct cnnvp_piece *pieces, size_t count)
 {
-    uint64_t missing = 0;
+    uint64_t missing = 0, lack = UINT64_MAX;
     if (count != 0)
-        qsort(weight_tiles, count, sizeof *weight_tiles, by_size);
+        qsort(pieces, count, sizeof *pieces, by_loads);
     for (size_t i = 0; i < count; ++i) {
-        weight_tiles[i]->stays = CNNVP_WEIGHT_TILE_PASSES;
-        if (!cnnvp_binary_keep(limits, used, 0, weight_tiles[i]->bytes, weight_tiles[i]))
-            missing += cnnvp_binary_align(weight_tiles[i]->bytes);
+        const uint64_t bytes = cnnvp_binary_align(pieces[i].bytes);
+        struct cnnvp_place place = {
+            .bytes = cnnvp_maximum(pieces[i].bytes, cnnvp_minimum(bytes, buffer->room[0])), .end = CNNVP_FOR_EVER};
+        struct cnnvp_weight_tile *weight_tile = pieces[i].weight_tile;
+        pieces[i].stays = cnnvp_scratchpad_put(buffer, pieces[i].first_half, CNNVP_SCRATCHPAD_ANY, &place, &lack);
+        missing += pieces[i].stays ? 0 : bytes;
+        if (weight_tile == NULL)
+            continue;
+        weight_tile->stays = CNNVP_WEIGHT_TILE_PASSES;
+        if (pieces[i].stays) {
+            weight_tile->stays = CNNVP_WEIGHT_TILE_STAYS;
+            weight_tile->chip_half = place.half;
+            weight_tile->chip_address = (uint32_t)place.address;
+        }
     }
     return missing;
+}
+
+void cnnvp_binary_list_pieces(struct cnnvp_weight_tile *weight_tiles, size_t count, struct cnnvp_piece *pieces)
+{
+    for (size_t i = 0; i < count; ++i)
+        pieces[i] = (struct cnnvp_piece){
+            .bytes = weight_tiles[i].bytes,
+            .visits = weight_tiles[i].stays,
+            .number = i,
+            .weight_tile = &weight_tiles[i]};
 }
 
 static cnnvp_result keep_all(const struct cnnvp_plan_limits *limits, struct cnnvp_weight_tiles *all,
                              struct cnnvp_error *error)
 {
-    uint64_t used[CNNVP_SCRATCHPAD_HALVES] = {0, 0};
-    CNNVP_FREED struct cnnvp_weight_tile **weight_tiles = malloc((all->count + 1u) * sizeof *weight_tiles);
-    CNNVP_TRY_MEMORY(weight_tiles != NULL, error);
-    for (size_t i = 0; i < all->count; ++i)
-        weight_tiles[i] = &all->all[i];
-    const uint64_t missing = cnnvp_binary_keep_largest(limits, used, weight_tiles, all->count);
+    struct cnnvp_scratchpad buffer = cnnvp_binary_weight_buffer(limits, 0);
+    CNNVP_FREED struct cnnvp_piece *pieces = calloc(all->count + 1u, sizeof *pieces);
+    CNNVP_TRY_MEMORY(pieces != NULL, error);
+    cnnvp_binary_list_pieces(all->all, all->count, pieces);
+    const uint64_t missing = cnnvp_binary_keep(&buffer, pieces, all->count);
     if (missing == 0)
         return CNNVP_DONE;
     const struct cnnvp_plan_size size = cnnvp_plan_size(
@@ -218,9 +228,8 @@ cnnvp_result cnnvp_binary_place_residents(const struct cnnvp_graph *graph, const
         const struct cnnvp_life *life = life_of(lives.of, cnnvp_graph_base(graph, i));
         if (life == NULL)
             continue;
-        build->tensors[i].on_chip = CNNVP_PLACE_WHOLE;
-        build->tensors[i].chip_half = life->place.half;
-        build->tensors[i].chip_address = (uint32_t)(life->place.address + cnnvp_binary_view_offset(graph, build, i));
+        cnnvp_binary_put_on_chip(&build->tensors[i], CNNVP_PLACE_WHOLE, &life->place);
+        build->tensors[i].chip_address += (uint32_t)cnnvp_binary_view_offset(graph, build, i);
     }
     return CNNVP_DONE;
 }

@@ -16,6 +16,11 @@ cnnvp_result cnnvp_binary_format_layers(const struct cnnvp_graph *graph, uint32_
                                         struct cnnvp_error *error);
 /* Makes the guest software's form of all layers: once they have their places, again once they have formats. */
 void cnnvp_binary_emit_layers(const struct cnnvp_graph *graph, struct cnnvp_build *build);
+/* binary_place.c: the shape and words of a tensor, without strides; the strides of one with its borders. */
+struct cnnvp_tensor cnnvp_binary_shape(const struct cnnvp_graph *graph, int32_t tensor);
+void cnnvp_binary_frame(struct cnnvp_tensor *tensor);
+/* `as`: enum cnnvp_tensor_place. */
+void cnnvp_binary_put_on_chip(struct cnnvp_tensor *tensor, uint32_t as, const struct cnnvp_place *place);
 /* binary_place.c: shapes, borders and strides of all tensors, without addresses. */
 void cnnvp_binary_shape_tensors(const struct cnnvp_graph *graph, struct cnnvp_build *build);
 /* binary_place.c: addresses of all tensors from build->end on; moves build->end behind them. */
@@ -52,13 +57,23 @@ uint64_t cnnvp_binary_chip_top(const struct cnnvp_target *target, const struct c
 /* --on-chip: places all weight tiles, and checks that each layer's results fit the output buffer. */
 cnnvp_result cnnvp_binary_keep_weight_tiles(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                             struct cnnvp_build *build, struct cnnvp_error *error);
-/* Reserves bytes of the weight buffer for weights that stay, above the used part of half `first` or, if that has no
- * room, of the other half. `weight_tile` gets the place (may be NULL). Returns 0 if there is no room. */
-int cnnvp_binary_keep(const struct cnnvp_plan_limits *limits, uint64_t used[CNNVP_SCRATCHPAD_HALVES], uint32_t first,
-                      uint64_t bytes, struct cnnvp_weight_tile *weight_tile);
-/* Keeps the largest of these weight tiles on chip, as far as there is room. Returns the bytes of the others. */
-uint64_t cnnvp_binary_keep_largest(const struct cnnvp_plan_limits *limits, uint64_t used[CNNVP_SCRATCHPAD_HALVES],
-                                   struct cnnvp_weight_tile **weight_tiles, size_t count);
+/* A part of weights that may stay in the weight buffer. */
+struct cnnvp_piece {
+    uint64_t bytes;
+    uint64_t visits;     /* how often it is loaded unless it stays */
+    size_t number;       /* of equal pieces the one with the lower number comes first */
+    size_t member;       /* of the group */
+    uint32_t first_half; /* is tried first */
+    int stays;
+    struct cnnvp_weight_tile *weight_tile; /* gets the place; NULL: the piece is only tried */
+};
+/* The weight buffer, of which the lower part of each half is taken by weights that do not stay. */
+struct cnnvp_scratchpad cnnvp_binary_weight_buffer(const struct cnnvp_plan_limits *limits, uint64_t taken);
+/* Keeps pieces on chip as far as there is room: those first that would be loaded most often, then the largest. Sorts
+ * them, and returns the bytes of the others. */
+uint64_t cnnvp_binary_keep(struct cnnvp_scratchpad *buffer, struct cnnvp_piece *pieces, size_t count);
+/* Lists weight tiles as pieces: those that stay come before the others. */
+void cnnvp_binary_list_pieces(struct cnnvp_weight_tile *weight_tiles, size_t count, struct cnnvp_piece *pieces);
 /* binary_weights.c: writes the words of a layer's weight tiles, each with zeros up to the next one. */
 void cnnvp_binary_fill_weight_tiles(const struct cnnvp_graph *graph, const struct cnnvp_build *build, size_t layer,
                                     uint8_t *binary);
@@ -81,23 +96,16 @@ CNNVP_MUST_USE cnnvp_result cnnvp_binary_divide_trials(
 /* The groups of a build, all fused ones or all depth-first chains. Members, levels and reaches of all groups lie in the
  * groups' order. */
 struct cnnvp_groups {
+    struct cnnvp_plan_group *plans;
     struct cnnvp_binary_group *table;
     size_t count;
-    size_t member_count;
-    /* of fused groups */
-    struct cnnvp_plan_group *plans;
-    struct cnnvp_binary_member *members;
-    struct cnnvp_group_reach *reaches; /* of each group: rows, then columns */
+    void *members; /* struct cnnvp_binary_member; of chains: struct cnnvp_binary_layer, whose maps are blocks */
+    size_t member_count, member_bytes;
+    struct cnnvp_group_reach *reaches; /* of each fused group: rows, then columns */
     size_t reach_count;
-    /* of chains */
-    struct cnnvp_binary_layer *layers; /* the members: their maps are blocks */
-    size_t *sources;                   /* of each member: its number in the graph */
     struct cnnvp_binary_level *levels; /* NULL: there are no chains */
     uint32_t *orders;                  /* words of all order tables */
     size_t order_count;
-    uint64_t *streams;          /* of each chain: bytes from address 0 of each half of the weight buffer for weight
-                                   tiles that do not stay */
-    const char **issue_reasons; /* of each chain: why the guest or the scheduler issues it; static texts */
 };
 
 /* Levels of all chains. */
@@ -118,12 +126,18 @@ CNNVP_MUST_USE cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, c
                                               const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                                               struct cnnvp_error *error);
 
+/* 0: the graph marks the layer as one of a chain, and one block of it does not fit the buffers of its unit. */
+int cnnvp_depth_fits(const struct cnnvp_graph *graph, const struct cnnvp_target *target, struct cnnvp_build *build,
+                     size_t index);
+
+/* Makes the tables of the order of blocks: that of a file, or Morton order. */
+CNNVP_MUST_USE cnnvp_result cnnvp_depth_make_orders(const struct cnnvp_graph *graph,
+                                                    const struct cnnvp_block_order *order, struct cnnvp_build *build,
+                                                    struct cnnvp_error *error);
+
 /* Places the weights of a chain that stay in the weight buffer. The weight tile table is complete. */
 CNNVP_MUST_USE cnnvp_result cnnvp_depth_place_weights(const struct cnnvp_target *target, struct cnnvp_build *build,
                                                       size_t number, struct cnnvp_error *error);
-
-/* Completes the chains' layers, whose maps are blocks. Tensors have their addresses. */
-void cnnvp_depth_complete(struct cnnvp_build *build);
 
 /* Interface between depth_place.c and depth_weights.c. */
 
@@ -134,19 +148,20 @@ struct cnnvp_depth_row {
     struct cnnvp_build *build;
     size_t *layers; /* numbers in the graph */
     size_t count;
-    size_t *sequence;           /* order in which slots are placed */
-    struct cnnvp_place *places; /* of each level's slot */
+    struct cnnvp_plan_member *members; /* of all chains */
+    size_t *sequence;                  /* order in which slots are placed */
+    struct cnnvp_place *places;        /* of each level's slot */
     const struct cnnvp_binary_options *options;
 };
 
 /* The layer with one block as its map. */
-struct cnnvp_layer cnnvp_depth_block_layer(const struct cnnvp_depth_row *row, size_t index);
+struct cnnvp_layer cnnvp_depth_block_layer(const struct cnnvp_graph *graph, const struct cnnvp_build *build,
+                                           size_t index);
 
 /* Sets the tiles of a layer whose map is one block. Slices of weights are as large as `weight_bytes` allows, with all
  * input channels if possible, since partial sums need room and time. Returns 0 if none fit. */
-int cnnvp_depth_choose_tiles(const struct cnnvp_depth_row *row, uint64_t weight_bytes, struct cnnvp_layer *layer);
+int cnnvp_depth_choose_tiles(const struct cnnvp_plan_limits *limits, uint64_t weight_bytes, struct cnnvp_layer *layer);
 
-/* Chooses which of the weights of chain `number`, whose members begin with `first`, stay on chip, and sets its layers'
- * tiles accordingly. */
-CNNVP_MUST_USE cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row, size_t number, size_t first,
+/* Chooses which of the weights of chain `number` stay on chip, and sets its layers' tiles accordingly. */
+CNNVP_MUST_USE cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row, size_t number,
                                                        struct cnnvp_error *error);

@@ -311,8 +311,6 @@ void cnnvp_binary_emit_layers(const struct cnnvp_graph *graph, struct cnnvp_buil
     for (size_t i = 0; i < graph->layer_count; ++i)
         build->entries[i] = (struct cnnvp_binary_layer){
             .plan = build->layers[i], .fill = (uint32_t)needs_fill(graph, &build->layers[i].out, i)};
-    if (build->groups != NULL && build->groups->levels != NULL)
-        cnnvp_depth_complete(build);
-    else if (build->groups != NULL)
-        cnnvp_fused_complete(graph, build);
+    if (build->groups != NULL)
+        cnnvp_groups_complete(graph, build);
 }

@@ -43,6 +43,19 @@ uint64_t cnnvp_binary_frame_lead(const struct cnnvp_tensor *tensor)
            << tensor->word_shift;
 }
 
+void cnnvp_binary_frame(struct cnnvp_tensor *tensor)
+{
+    tensor->row_stride = tensor->border_left + tensor->width + tensor->border_right;
+    tensor->channel_stride = tensor->row_stride * (tensor->border_top + tensor->height + tensor->border_bottom);
+}
+
+void cnnvp_binary_put_on_chip(struct cnnvp_tensor *tensor, uint32_t as, const struct cnnvp_place *place)
+{
+    tensor->on_chip = as;
+    tensor->chip_half = place->half;
+    tensor->chip_address = (uint32_t)place->address;
+}
+
 /* A view with its base's rows and columns has its base's frame. For other views, neither tensor has a frame. */
 static void shape_view(const struct cnnvp_graph *graph, struct cnnvp_build *build, int32_t tensor)
 {
@@ -58,34 +71,33 @@ static void shape_view(const struct cnnvp_graph *graph, struct cnnvp_build *buil
         view->border_right = base->border_right;
         return;
     }
-    view->row_stride = view->width;
-    view->channel_stride = view->width * view->height;
+    cnnvp_binary_frame(view);
+}
+
+struct cnnvp_tensor cnnvp_binary_shape(const struct cnnvp_graph *graph, int32_t tensor)
+{
+    const struct cnnvp_graph_tensor *from = &graph->tensors[tensor];
+    return (struct cnnvp_tensor){
+        .channels = from->channels,
+        .height = from->height,
+        .width = from->width,
+        .column_stride = 1,
+        .word_shift = cnnvp_graph_word_bytes(graph, tensor) - 1u,
+        .zero = cnnvp_graph_word_zero(graph, tensor)};
 }
 
 void cnnvp_binary_shape_tensors(const struct cnnvp_graph *graph, struct cnnvp_build *build)
 {
-    for (size_t i = 0; i < graph->tensor_count; ++i) {
-        const struct cnnvp_graph_tensor *tensor = &graph->tensors[i];
-        build->tensors[i] = (struct cnnvp_tensor){
-            .channels = tensor->channels,
-            .height = tensor->height,
-            .width = tensor->width,
-            .column_stride = 1,
-            .word_shift = cnnvp_graph_word_bytes(graph, (int32_t)i) - 1u,
-            .zero = cnnvp_graph_word_zero(graph, (int32_t)i)};
-    }
+    for (size_t i = 0; i < graph->tensor_count; ++i)
+        build->tensors[i] = cnnvp_binary_shape(graph, (int32_t)i);
     for (size_t i = 0; i < graph->layer_count; ++i) {
         const struct cnnvp_graph_layer *layer = &graph->layers[i];
         if (layer->op == CNNVP_OP_CONV || layer->op == CNNVP_OP_POOL)
             widen_border(graph, layer, &build->tensors[cnnvp_graph_base(graph, layer->in)]);
     }
-    for (size_t i = 0; i < graph->tensor_count; ++i) {
-        struct cnnvp_tensor *tensor = &build->tensors[i];
-        if (graph->tensors[i].base != CNNVP_GRAPH_NONE)
-            continue;
-        tensor->row_stride = tensor->border_left + tensor->width + tensor->border_right;
-        tensor->channel_stride = tensor->row_stride * (tensor->border_top + tensor->height + tensor->border_bottom);
-    }
+    for (size_t i = 0; i < graph->tensor_count; ++i)
+        if (graph->tensors[i].base == CNNVP_GRAPH_NONE)
+            cnnvp_binary_frame(&build->tensors[i]);
     for (size_t i = 0; i < graph->tensor_count; ++i)
         if (graph->tensors[i].base != CNNVP_GRAPH_NONE)
             shape_view(graph, build, (int32_t)i);

@@ -35,12 +35,10 @@ static void find_tables(const struct cnnvp_build *build, struct table tables[TAB
                      0},
         [GROUPS] = {groups->table, groups->count, sizeof *groups->table, 1},
         [LEVELS] = {groups->levels, cnnvp_depth_levels(groups), sizeof *groups->levels, 0},
-        [MEMBERS] = {groups->members, groups->member_count, sizeof *groups->members, 1},
+        [MEMBERS] = {groups->members, groups->member_count, groups->member_bytes, 1},
         [ORDERS] = {groups->orders, groups->order_count, sizeof *groups->orders, 0},
         [REACHES] = {groups->reaches, groups->reach_count, sizeof *groups->reaches, 0}};
     memcpy(tables, all, sizeof all);
-    if (groups->levels != NULL)
-        tables[MEMBERS] = (struct table){groups->layers, groups->member_count, sizeof *groups->layers, 1};
 }
 
 /* ---- places ---- */
@@ -69,17 +67,12 @@ static void find_addresses(const struct cnnvp_build *build, uint32_t accelerator
                   addresses);
 }
 
-static size_t member_bytes(const struct cnnvp_groups *groups)
-{
-    return groups->levels != NULL ? sizeof *groups->layers : sizeof *groups->members;
-}
-
 static void refer_to_groups(struct cnnvp_groups *groups, const uint64_t addresses[TABLES])
 {
     size_t member = 0, reach = 0, word = 0;
     for (size_t g = 0; g < groups->count; ++g) {
         struct cnnvp_binary_group *group = &groups->table[g];
-        group->members = (uint32_t)(addresses[MEMBERS] + member * member_bytes(groups));
+        group->members = (uint32_t)(addresses[MEMBERS] + member * groups->member_bytes);
         if (groups->levels != NULL) {
             group->levels = (uint32_t)(addresses[LEVELS] + (member + g) * sizeof *groups->levels);
         } else {
@@ -244,11 +237,12 @@ static cnnvp_result list_levels(const struct listing *listing, const struct cnnv
 
 static cnnvp_result list_group(const struct listing *listing, size_t number)
 {
-    const struct cnnvp_groups *groups = listing->build->groups;
+    const struct cnnvp_build *build = listing->build;
+    const struct cnnvp_groups *groups = build->groups;
     const struct cnnvp_binary_group *group = &groups->table[number];
     const size_t lines = group->layer_count * sizeof(struct cnnvp_group_reach);
     const int is_chain = groups->levels != NULL;
-    const size_t first = (group->members - groups->table[0].members) / member_bytes(groups);
+    const size_t first = (group->members - groups->table[0].members) / groups->member_bytes;
     CNNVP_TRY(list_entries(listing, GROUPS, number, 1));
     if (is_chain)
         CNNVP_TRY(list(listing, group->levels, (group->layer_count + 1u) * sizeof *groups->levels));
@@ -257,8 +251,9 @@ static cnnvp_result list_group(const struct listing *listing, size_t number)
         CNNVP_TRY(list(listing, group->rows, group->tile_rows * lines));
         CNNVP_TRY(list(listing, group->columns, group->tile_columns * lines));
     }
-    for (size_t i = first; i < first + group->layer_count; ++i)
-        CNNVP_TRY(list_weight_tiles(listing, is_chain ? &groups->layers[i].plan : &groups->members[i].layer.plan));
+    for (size_t i = group->first_layer; i < build->header->layer_count; ++i)
+        if (build->entries[i].plan.group == number + 1u)
+            CNNVP_TRY(list_weight_tiles(listing, &build->entries[i].plan));
     return is_chain ? list_levels(listing, &groups->levels[first + number], group->layer_count + 1u) : CNNVP_DONE;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Finds the layers that form depth-first chains, by their shapes alone, and describes the chains of a build. */
+/* Finds the layers that form depth-first chains, by their shapes alone. */
 
 #include "binary_internal.h"
 #include "cnnvp_integer.h"
@@ -117,35 +117,4 @@ cnnvp_result cnnvp_depth_find(struct cnnvp_graph *graph, uint32_t block, struct 
             graph->layers[i].chained = reader;
     }
     return found ? CNNVP_DONE : no_chain(graph, block, error);
-}
-
-/* ---- chains of a build ---- */
-
-cnnvp_result cnnvp_binary_chains(const struct cnnvp_build *build, struct cnnvp_arena *arena,
-                                 struct cnnvp_work_info *work, struct cnnvp_error *error)
-{
-    const struct cnnvp_groups *groups = build->groups;
-    if (groups == NULL || groups->levels == NULL)
-        return CNNVP_DONE;
-    struct cnnvp_chain_info *chains = cnnvp_arena_array(arena, groups->count, sizeof *chains);
-    CNNVP_TRY_MEMORY(chains != NULL, error);
-    work->chains = chains;
-    work->chain_count = groups->count;
-    for (size_t c = 0, first = 0; c < groups->count; first += groups->table[c++].layer_count) {
-        const struct cnnvp_binary_group *chain = &groups->table[c];
-        const size_t *layers = &groups->sources[first];
-        const struct cnnvp_binary_level *level = &groups->levels[first + c];
-        struct cnnvp_chain_info *info = &chains[c];
-        *info = (struct cnnvp_chain_info){
-            .first_layer = chain->first_layer,
-            .last_layer = chain->last_layer,
-            .layer_count = chain->layer_count,
-            .scheduled = chain->scheduled != 0,
-            .issue_reason = groups->issue_reasons[c],
-            .blocks = UINT64_C(1) << (level->bits_x + level->bits_y)};
-        for (size_t i = 0; i < info->layer_count; ++i)
-            cnnvp_binary_add_weights(
-                build, &build->layers[layers[i]], &info->weight_bytes, &info->resident_weight_bytes);
-    }
-    return CNNVP_DONE;
 }

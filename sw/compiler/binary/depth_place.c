@@ -17,81 +17,60 @@ static int is_conv(const struct cnnvp_graph_layer *layer)
     return layer->op == CNNVP_OP_CONV;
 }
 
-/* The block of the map that `reader` reads, in its frame. */
-static struct cnnvp_tensor block_of(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *reader)
+/* A block of the tensor; if `reader` is a convolution, in the frame that it needs. */
+static struct cnnvp_tensor block_of(const struct cnnvp_graph *graph, int32_t tensor, uint32_t height, uint32_t width,
+                                    const struct cnnvp_graph_layer *reader)
 {
-    struct cnnvp_tensor block = {
-        .channels = graph->tensors[reader->in].channels,
-        .height = reader->block_height,
-        .width = reader->block_width,
-        .column_stride = 1,
-        .word_shift = cnnvp_graph_word_bytes(graph, reader->in) - 1u,
-        .zero = cnnvp_graph_word_zero(graph, reader->in)};
-    if (is_conv(reader)) {
+    struct cnnvp_tensor block = cnnvp_binary_shape(graph, tensor);
+    block.height = height;
+    block.width = width;
+    if (reader != NULL && is_conv(reader)) {
         block.border_top = reader->pad_top;
         block.border_left = reader->pad_left;
         block.border_bottom = (reader->ky - 1u) * reader->dy - reader->pad_top;
         block.border_right = (reader->kx - 1u) * reader->dx - reader->pad_left;
     }
-    block.row_stride = block.border_left + block.width + block.border_right;
-    block.channel_stride = block.row_stride * (block.border_top + block.height + block.border_bottom);
+    cnnvp_binary_frame(&block);
     return block;
 }
 
-static void describe_level(struct cnnvp_binary_level *level, uint32_t height, uint32_t width,
-                           const struct cnnvp_tensor *block)
+struct cnnvp_layer cnnvp_depth_block_layer(const struct cnnvp_graph *graph, const struct cnnvp_build *build,
+                                           size_t index)
+{
+    const struct cnnvp_graph_layer *from = &graph->layers[index];
+    const uint32_t shrink = is_conv(from) ? 1u : 2u;
+    struct cnnvp_layer layer = build->layers[index];
+    layer.in = block_of(graph, from->in, from->block_height, from->block_width, from);
+    layer.out = block_of(graph, from->out, from->block_height / shrink, from->block_width / shrink, NULL);
+    return layer;
+}
+
+static void describe_level(struct cnnvp_binary_level *level, const struct cnnvp_graph_tensor *map,
+                           struct cnnvp_tensor block)
 {
     *level = (struct cnnvp_binary_level){
-        .bits_x = cnnvp_log2_up(width / block->width),
-        .bits_y = cnnvp_log2_up(height / block->height),
-        .target = block->height * block->width,
+        .bits_x = cnnvp_log2_up(map->width / block.width),
+        .bits_y = cnnvp_log2_up(map->height / block.height),
+        .target = block.height * block.width,
         .on_chip = 1,
-        .block = *block};
+        .block = block};
 }
 
-/* The part of a block of the next feature that one block of this layer's input makes. */
-static struct cnnvp_tensor part_of(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer)
+/* Describes the features of a chain: one more than it has members. */
+static void describe_levels(const struct cnnvp_depth_row *row, const struct cnnvp_plan_group *chain)
 {
-    const uint32_t shrink = is_conv(layer) ? 1u : 2u;
-    struct cnnvp_tensor part = {
-        .channels = graph->tensors[layer->out].channels,
-        .height = layer->block_height / shrink,
-        .width = layer->block_width / shrink,
-        .column_stride = 1,
-        .word_shift = cnnvp_graph_word_bytes(graph, layer->out) - 1u,
-        .zero = cnnvp_graph_word_zero(graph, layer->out)};
-    part.row_stride = part.width;
-    part.channel_stride = part.width * part.height;
-    return part;
-}
-
-static uint32_t side_after(const struct cnnvp_graph_layer *layer, uint32_t side, uint32_t block_side, uint32_t block)
-{
-    return is_conv(layer) ? block_side : cnnvp_depth_side(side, block);
-}
-
-/* Describes the features of the layers first .. first + count - 1 of the row: count + 1 levels. */
-static void describe_levels(const struct cnnvp_depth_row *row, size_t first, size_t count,
-                            struct cnnvp_binary_level *levels)
-{
-    const uint32_t block = row->options->block;
     const struct cnnvp_graph *graph = row->graph;
-    for (size_t i = 0; i < count; ++i) {
-        const struct cnnvp_graph_layer *layer = &graph->layers[row->layers[first + i]];
-        const struct cnnvp_graph_tensor *in = &graph->tensors[layer->in];
-        const struct cnnvp_tensor slot = block_of(graph, layer);
-        describe_level(&levels[i], in->height, in->width, &slot);
-    }
-    const struct cnnvp_graph_layer *last = &graph->layers[row->layers[first + count - 1]];
-    const struct cnnvp_graph_tensor *out = &graph->tensors[last->out];
-    const struct cnnvp_tensor part = part_of(graph, last);
-    struct cnnvp_tensor whole = part;
-    whole.height = side_after(last, out->height, last->block_height, block);
-    whole.width = side_after(last, out->width, last->block_width, block);
-    whole.row_stride = whole.width;
-    whole.channel_stride = whole.width * whole.height;
-    describe_level(&levels[count], out->height, out->width, &whole);
-    levels[count].on_chip = part.height * part.width < levels[count].target;
+    const struct cnnvp_plan_member *last = &chain->members[chain->count - 1];
+    const int32_t out = graph->layers[last->source].out;
+    const struct cnnvp_graph_tensor *map = &graph->tensors[out];
+    for (size_t i = 0; i < chain->count; ++i)
+        describe_level(&chain->levels[i], &graph->tensors[graph->layers[chain->members[i].source].in],
+                       chain->members[i].layer.in);
+    describe_level(&chain->levels[chain->count], map,
+                   block_of(graph, out, cnnvp_depth_side(map->height, row->options->block),
+                            cnnvp_depth_side(map->width, row->options->block), NULL));
+    chain->levels[chain->count].on_chip =
+        last->layer.out.height * last->layer.out.width < chain->levels[chain->count].target;
 }
 
 /* ---- slots ---- */
@@ -125,9 +104,7 @@ static int place_in_sequence(const struct cnnvp_depth_row *row, struct cnnvp_bin
                                       .end = side_by_side || level == 0 ? count : level};
         if (!cnnvp_scratchpad_put(&pad, half, side_by_side ? half : CNNVP_SCRATCHPAD_ANY, place, &lack))
             return 0;
-        levels[level].block.on_chip = CNNVP_PLACE_SLOT;
-        levels[level].block.chip_half = place->half;
-        levels[level].block.chip_address = (uint32_t)place->address;
+        cnnvp_binary_put_on_chip(&levels[level].block, CNNVP_PLACE_SLOT, place);
     }
     return 1;
 }
@@ -166,29 +143,19 @@ static void choose_padding(const struct cnnvp_depth_row *row, struct cnnvp_binar
 
 /* ---- tiles ---- */
 
-struct cnnvp_layer cnnvp_depth_block_layer(const struct cnnvp_depth_row *row, size_t index)
-{
-    const struct cnnvp_graph_layer *from = &row->graph->layers[index];
-    struct cnnvp_layer layer = row->build->layers[index];
-    layer.in = block_of(row->graph, from);
-    layer.out = part_of(row->graph, from);
-    return layer;
-}
-
 /* The tile sizes that the layer's unit prefers. If the unit refuses the layer, compiling it reports that later. */
-static struct cnnvp_tiling tiling_of(const struct cnnvp_depth_row *row, const struct cnnvp_layer *layer)
+static struct cnnvp_tiling tiling_of(const struct cnnvp_plan_limits *limits, const struct cnnvp_layer *layer)
 {
     struct cnnvp_tiling tiling;
     struct cnnvp_error unwanted;
-    if (cnnvp_plan_tiling(layer, "", &row->target->limits, &tiling, &unwanted) != CNNVP_DONE)
+    if (cnnvp_plan_tiling(layer, "", limits, &tiling, &unwanted) != CNNVP_DONE)
         tiling.rows = tiling.cols = tiling.in = tiling.out = 1;
     return tiling;
 }
 
-static int fits(const struct cnnvp_depth_row *row, uint64_t weight_bytes, const struct cnnvp_layer *layer,
+static int fits(const struct cnnvp_plan_limits *limits, uint64_t weight_bytes, const struct cnnvp_layer *layer,
                 const struct cnnvp_tiling *tiling)
 {
-    const struct cnnvp_plan_limits *limits = &row->target->limits;
     const struct cnnvp_plan_use use = cnnvp_plan_use_of(layer, tiling->result_bytes);
     return use.weight_bytes <= weight_bytes && use.output_bytes <= limits->output_bytes;
 }
@@ -204,21 +171,30 @@ static uint32_t smaller_part(uint32_t total, uint32_t part, uint32_t multiple)
     return 0;
 }
 
-int cnnvp_depth_choose_tiles(const struct cnnvp_depth_row *row, uint64_t weight_bytes, struct cnnvp_layer *layer)
+int cnnvp_depth_choose_tiles(const struct cnnvp_plan_limits *limits, uint64_t weight_bytes, struct cnnvp_layer *layer)
 {
-    const struct cnnvp_tiling tiling = tiling_of(row, layer);
+    const struct cnnvp_tiling tiling = tiling_of(limits, layer);
     layer->group_out = layer->tile_in = layer->tile_out = layer->out.channels;
     layer->tile_h = layer->out.height;
     layer->tile_w = layer->out.width;
     if (layer->op != CNNVP_OP_CONV || layer->depthwise != 0)
-        return fits(row, weight_bytes, layer, &tiling);
+        return fits(limits, weight_bytes, layer, &tiling);
     for (layer->tile_in = layer->in.channels; layer->tile_in != 0;
          layer->tile_in = smaller_part(layer->in.channels, layer->tile_in, tiling.in))
         for (layer->tile_out = layer->group_out; layer->tile_out != 0;
              layer->tile_out = smaller_part(layer->group_out, layer->tile_out, tiling.out))
-            if (fits(row, weight_bytes, layer, &tiling))
+            if (fits(limits, weight_bytes, layer, &tiling))
                 return 1;
     return 0;
+}
+
+int cnnvp_depth_fits(const struct cnnvp_graph *graph, const struct cnnvp_target *target, struct cnnvp_build *build,
+                     size_t index)
+{
+    if (graph->layers[index].block_height == 0)
+        return 1;
+    struct cnnvp_layer layer = cnnvp_depth_block_layer(graph, build, index);
+    return cnnvp_depth_choose_tiles(&target->limits, target->limits.weight_bytes, &layer);
 }
 
 /* ---- cutting ---- */
@@ -227,12 +203,12 @@ static cnnvp_result too_large(const struct cnnvp_depth_row *row, size_t index, s
 {
     const struct cnnvp_plan_limits *limits = &row->target->limits;
     const struct cnnvp_graph_layer *from = &row->graph->layers[index];
-    struct cnnvp_layer layer = cnnvp_depth_block_layer(row, index);
+    struct cnnvp_layer layer = cnnvp_depth_block_layer(row->graph, row->build, index);
     uint64_t need = cnnvp_binary_align(cnnvp_binary_frame_bytes(&layer.in));
     uint64_t have = limits->input_bytes;
     struct cnnvp_plan_size size = cnnvp_plan_size(limits, CNNVP_PLAN_INPUT, need);
-    if (!cnnvp_depth_choose_tiles(row, limits->weight_bytes, &layer)) {
-        const struct cnnvp_tiling tiling = tiling_of(row, &layer);
+    if (!cnnvp_depth_choose_tiles(limits, limits->weight_bytes, &layer)) {
+        const struct cnnvp_tiling tiling = tiling_of(limits, &layer);
         layer.group_out = layer.out.channels;
         layer.tile_in = layer.depthwise != 0 || !is_conv(from) ? layer.group_out : tiling.in;
         layer.tile_out = layer.depthwise != 0 || !is_conv(from) ? layer.group_out : tiling.out;
@@ -262,20 +238,29 @@ static int reads_one_block(const struct cnnvp_depth_row *row, size_t index)
 static int add_chain(const struct cnnvp_depth_row *row, size_t first, size_t count)
 {
     struct cnnvp_groups *groups = row->build->groups;
-    struct cnnvp_binary_level *levels = &groups->levels[cnnvp_depth_levels(groups)];
-    describe_levels(row, first, count, levels);
-    if (!place_slots(row, levels, count + 1))
+    struct cnnvp_plan_group *chain = &groups->plans[groups->count];
+    *chain = (struct cnnvp_plan_group){
+        .first = row->layers[first],
+        .count = count,
+        .members = &row->members[groups->member_count],
+        .levels = &groups->levels[cnnvp_depth_levels(groups)]};
+    for (size_t i = 0; i < count; ++i)
+        chain->members[i] = (struct cnnvp_plan_member){
+            .source = row->layers[first + i],
+            .layer = cnnvp_depth_block_layer(row->graph, row->build, row->layers[first + i])};
+    describe_levels(row, chain);
+    if (!place_slots(row, chain->levels, count + 1))
         return 0;
-    choose_padding(row, levels, count + 1);
+    choose_padding(row, chain->levels, count + 1);
     groups->table[groups->count++] = (struct cnnvp_binary_group){
-        .first_layer = (uint32_t)row->layers[first],
+        .first_layer = (uint32_t)chain->first,
         .layer_count = (uint32_t)count,
-        .last_layer = (uint32_t)row->layers[first + count - 1]};
-    for (size_t i = first; i < first + count; ++i) {
-        row->build->layers[row->layers[i]].depth_first = 1;
-        row->build->layers[row->layers[i]].group = (uint32_t)groups->count;
-        groups->sources[groups->member_count++] = row->layers[i];
+        .last_layer = (uint32_t)chain->members[count - 1].source};
+    for (size_t i = 0; i < count; ++i) {
+        row->build->layers[chain->members[i].source].depth_first = 1;
+        row->build->layers[chain->members[i].source].group = (uint32_t)groups->count;
     }
+    groups->member_count += count;
     return 1;
 }
 
@@ -283,27 +268,15 @@ static cnnvp_result cut(const struct cnnvp_depth_row *row, struct cnnvp_error *e
 {
     for (size_t at = 0; at < row->count;) {
         size_t length = 0;
-        while (at + length < row->count) {
-            struct cnnvp_layer layer = cnnvp_depth_block_layer(row, row->layers[at + length]);
-            if (!cnnvp_depth_choose_tiles(row, row->target->limits.weight_bytes, &layer))
-                break;
+        while (at + length < row->count &&
+               cnnvp_depth_fits(row->graph, row->target, row->build, row->layers[at + length]))
             ++length;
-        }
         while (length > 0 && !add_chain(row, at, length))
             --length;
         if (length == 0 && !reads_one_block(row, row->layers[at]))
             return too_large(row, row->layers[at], error);
         at += length != 0 ? length : 1;
     }
-    return CNNVP_DONE;
-}
-
-/* How many chains there are decides how often the scheduler's table is written, so all are cut before. */
-static cnnvp_result choose_weights(const struct cnnvp_depth_row *row, struct cnnvp_error *error)
-{
-    struct cnnvp_groups *groups = row->build->groups;
-    for (size_t c = 0, first = 0; c < groups->count; first += groups->table[c++].layer_count)
-        CNNVP_TRY(cnnvp_depth_choose_weights(row, c, first, error));
     return CNNVP_DONE;
 }
 
@@ -315,21 +288,6 @@ static int begins_chain(const struct cnnvp_graph *graph, size_t index)
         if (graph->layers[i].block_height != 0 && graph->layers[i].chained == (int32_t)index)
             return 0;
     return 1;
-}
-
-/* ---- order tables ---- */
-
-static cnnvp_result make_orders(struct cnnvp_arena *arena, struct cnnvp_groups *groups, struct cnnvp_error *error)
-{
-    for (size_t i = 0; i < cnnvp_depth_levels(groups); ++i)
-        groups->order_count += (size_t)1 << (groups->levels[i].bits_x + groups->levels[i].bits_y);
-    groups->orders = cnnvp_arena_array(arena, groups->order_count, sizeof *groups->orders);
-    CNNVP_TRY_MEMORY(groups->orders != NULL, error);
-    size_t at = 0;
-    for (size_t i = 0; i < cnnvp_depth_levels(groups); ++i)
-        for (uint32_t n = 0; n < 1u << (groups->levels[i].bits_x + groups->levels[i].bits_y); ++n)
-            groups->orders[at++] = cnnvp_morton_block(&groups->levels[i], n);
-    return CNNVP_DONE;
 }
 
 /* ---- all chains ---- */
@@ -344,11 +302,11 @@ static cnnvp_result reserve(struct cnnvp_depth_row *row, struct cnnvp_error *err
     row->sequence = cnnvp_arena_array(arena, count + 1, sizeof *row->sequence);
     row->places = cnnvp_arena_array(arena, count + 1, sizeof *row->places);
     groups->table = cnnvp_arena_array(arena, count, sizeof *groups->table);
-    groups->streams = cnnvp_arena_array(arena, count, sizeof *groups->streams);
-    groups->issue_reasons = cnnvp_arena_array(arena, count, sizeof *groups->issue_reasons);
+    row->members = cnnvp_arena_array(arena, count, sizeof *row->members);
+    groups->plans = cnnvp_arena_array(arena, count, sizeof *groups->plans);
     groups->levels = cnnvp_arena_array(arena, 2 * count, sizeof *groups->levels);
-    groups->layers = cnnvp_arena_array(arena, count, sizeof *groups->layers);
-    groups->sources = cnnvp_arena_array(arena, count, sizeof *groups->sources);
+    groups->members = cnnvp_arena_array(arena, count, sizeof(struct cnnvp_binary_layer));
+    groups->member_bytes = sizeof(struct cnnvp_binary_layer);
     return arena->failed ? cnnvp_compiler_no_memory(error) : CNNVP_DONE;
 }
 
@@ -366,21 +324,8 @@ cnnvp_result cnnvp_depth_place(const struct cnnvp_graph *graph, const struct cnn
             row.layers[row.count++] = (size_t)at;
         CNNVP_TRY(cut(&row, error));
     }
-    CNNVP_TRY(choose_weights(&row, error));
-    return options->order_table ? make_orders(&build->arena, build->groups, error) : CNNVP_DONE;
-}
-
-/* ---- layers whose maps are blocks ---- */
-
-void cnnvp_depth_complete(struct cnnvp_build *build)
-{
-    struct cnnvp_groups *groups = build->groups;
-    for (size_t i = 0; i < groups->member_count; ++i) {
-        struct cnnvp_binary_layer *layer = &groups->layers[i];
-        *layer = build->entries[groups->sources[i]];
-        const struct cnnvp_binary_level *level = &groups->levels[i + layer->plan.group - 1u];
-        layer->plan.in = level[0].block;
-        if (level[1].on_chip != 0)
-            layer->plan.out = level[1].block;
-    }
+    /* How many chains there are decides how often the scheduler's table is written, so all are cut before. */
+    for (size_t c = 0; c < build->groups->count; ++c)
+        CNNVP_TRY(cnnvp_depth_choose_weights(&row, c, error));
+    return options->order != NULL ? cnnvp_depth_make_orders(graph, options->order, build, error) : CNNVP_DONE;
 }

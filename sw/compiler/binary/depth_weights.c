@@ -30,18 +30,9 @@
 /* 1 / CORE_PART of the core's work is added to the time of a block. */
 #define CORE_PART 64u
 
-/* One slice of weights. */
-struct piece {
-    uint64_t bytes;
-    uint64_t visits; /* blocks of the layer's input map */
-    size_t number;
-    size_t layer; /* number in the chain */
-    int stays;
-    struct cnnvp_weight_tile *weight_tile; /* NULL while tiles are tried */
-};
-
+/* Slices of weights. */
 struct pieces {
-    struct piece *all;
+    struct cnnvp_piece *all;
     size_t count;
 };
 
@@ -57,47 +48,27 @@ static cnnvp_result add_pieces(struct pieces *pieces, const struct cnnvp_layer *
                                struct cnnvp_weight_tile *weight_tiles, struct cnnvp_error *error)
 {
     for (uint32_t b = 0; b < cnnvp_plan_weight_tile_count(layer); ++b) {
-        struct piece *all = cnnvp_grow(pieces->all, pieces->count, sizeof *all);
+        struct cnnvp_piece *all = cnnvp_grow(pieces->all, pieces->count, sizeof *all);
         CNNVP_TRY_MEMORY(all != NULL, error);
         pieces->all = all;
-        pieces->all[pieces->count] = (struct piece){
+        pieces->all[pieces->count] = (struct cnnvp_piece){
             .bytes = cnnvp_plan_weight_tile_bytes(layer, b),
             .visits = visits_of(level),
             .number = pieces->count,
-            .layer = index,
+            .member = index,
+            .first_half = pieces->count % CNNVP_SCRATCHPAD_HALVES,
             .weight_tile = weight_tiles != NULL ? &weight_tiles[b] : NULL};
         ++pieces->count;
     }
     return CNNVP_DONE;
 }
 
-/* Sorts by number of loads, most first, then by size, largest first. */
-static int by_visits(const void *a, const void *b)
-{
-    const struct piece *x = a;
-    const struct piece *y = b;
-    if (x->visits != y->visits)
-        return x->visits < y->visits ? 1 : -1;
-    if (x->bytes != y->bytes)
-        return x->bytes < y->bytes ? 1 : -1;
-    return x->number < y->number ? -1 : x->number > y->number;
-}
-
 /* Places pieces above address `from`, in alternate halves if there is room, so that one can be loaded while the one
  * before is in use. Returns 1 if all have a place. */
 static int place(const struct cnnvp_plan_limits *limits, const struct pieces *pieces, uint64_t from)
 {
-    uint64_t used[CNNVP_SCRATCHPAD_HALVES] = {from, from};
-    int all = 1;
-    if (pieces->count != 0)
-        qsort(pieces->all, pieces->count, sizeof *pieces->all, by_visits);
-    for (size_t i = 0; i < pieces->count; ++i) {
-        struct piece *piece = &pieces->all[i];
-        const uint32_t half = (uint32_t)(piece->number % limits->weight_halves);
-        piece->stays = cnnvp_binary_keep(limits, used, half, piece->bytes, piece->weight_tile);
-        all = all && piece->stays;
-    }
-    return all;
+    struct cnnvp_scratchpad buffer = cnnvp_binary_weight_buffer(limits, from);
+    return cnnvp_binary_keep(&buffer, pieces->all, pieces->count) == 0;
 }
 
 /* Loads of a layer's weights for one block: number, total time and the longest one. Only the calculation of the layer
@@ -117,10 +88,9 @@ struct sliced {
 /* The chain in work. */
 struct slicing {
     const struct cnnvp_depth_row *row;
-    const struct cnnvp_binary_level *levels;
-    const size_t *layers;
-    size_t count;
-    struct sliced *sliced;
+    const struct cnnvp_plan_limits *limits;
+    struct cnnvp_plan_group *chain;
+    struct sliced *sliced; /* of each member */
     struct pieces pieces;
     struct cnnvp_cost_query *query; /* for loads of weights */
     struct cnnvp_error *error;
@@ -130,20 +100,20 @@ struct slicing {
  * than slices of a whole half do. */
 static int cut_weights(struct slicing *slicing, uint64_t limit, cnnvp_result *result)
 {
-    const uint64_t most = slicing->row->target->limits.weight_bytes;
-    struct pieces *pieces = &slicing->pieces;
-    pieces->count = 0;
-    for (size_t i = 0; i < slicing->count && *result == CNNVP_DONE; ++i) {
-        struct cnnvp_layer whole = cnnvp_depth_block_layer(slicing->row, slicing->layers[i]);
+    const struct cnnvp_plan_limits *limits = slicing->limits;
+    slicing->pieces.count = 0;
+    for (size_t i = 0; i < slicing->chain->count && *result == CNNVP_DONE; ++i) {
+        const struct cnnvp_plan_member *member = &slicing->chain->members[i];
+        struct cnnvp_layer whole = member->layer;
         struct cnnvp_layer *layer = &slicing->sliced[i].layer;
         *layer = whole;
-        if (!cnnvp_depth_choose_tiles(slicing->row, most, &whole) ||
-            !cnnvp_depth_choose_tiles(slicing->row, limit, layer) || layer->tile_in != whole.tile_in)
+        if (!cnnvp_depth_choose_tiles(limits, limits->weight_bytes, &whole) ||
+            !cnnvp_depth_choose_tiles(limits, limit, layer) || layer->tile_in != whole.tile_in)
             return 0;
-        *result = add_pieces(pieces, layer, &slicing->levels[i], i, NULL, slicing->error);
+        *result = add_pieces(&slicing->pieces, layer, &slicing->chain->levels[i], i, NULL, slicing->error);
         if (*result == CNNVP_DONE)
-            *result = cnnvp_plan_compute(layer, slicing->row->graph->layers[slicing->layers[i]].name,
-                                         &slicing->row->target->limits, &slicing->sliced[i].compute_ps, slicing->error);
+            *result = cnnvp_plan_compute(layer, slicing->row->graph->layers[member->source].name, limits,
+                                         &slicing->sliced[i].compute_ps, slicing->error);
     }
     return *result == CNNVP_DONE;
 }
@@ -157,14 +127,14 @@ static void add_load(struct loads *loads, uint64_t ps)
 
 static void sum_loads(struct slicing *slicing)
 {
-    for (size_t i = 0; i < slicing->count; ++i)
+    for (size_t i = 0; i < slicing->chain->count; ++i)
         slicing->sliced[i].first = slicing->sliced[i].next = (struct loads){0};
     for (size_t i = 0; i < slicing->pieces.count; ++i) {
-        const struct piece *piece = &slicing->pieces.all[i];
+        const struct cnnvp_piece *piece = &slicing->pieces.all[i];
         const uint64_t ps = cnnvp_plan_move_line(slicing->query, piece->bytes).ps;
-        add_load(&slicing->sliced[piece->layer].first, ps);
+        add_load(&slicing->sliced[piece->member].first, ps);
         if (!piece->stays)
-            add_load(&slicing->sliced[piece->layer].next, ps);
+            add_load(&slicing->sliced[piece->member].next, ps);
     }
 }
 
@@ -181,27 +151,20 @@ static uint64_t block_ps(const struct cnnvp_plan_limits *limits, uint64_t comput
 /* Estimated time of the chain for one image if the guest issues its instructions. */
 static uint64_t chain_ps(struct slicing *slicing)
 {
-    const struct cnnvp_plan_limits *limits = &slicing->row->target->limits;
+    const struct cnnvp_plan_limits *limits = slicing->limits;
     uint64_t ps = 0, before = 0;
     sum_loads(slicing);
-    for (size_t i = 0; i < slicing->count; ++i) {
+    for (size_t i = 0; i < slicing->chain->count; ++i) {
         const struct sliced *sliced = &slicing->sliced[i];
         const uint64_t compute = sliced->compute_ps;
         const uint64_t slices = cnnvp_maximum(sliced->first.count, 1);
         const int again = i < CNNVP_CHAIN_SETS && slices == 1 && sliced->next.count == 0;
         ps += block_ps(limits, compute, &sliced->first, slices, BLOCK_CORE, before) +
-              (visits_of(&slicing->levels[i]) - 1u) *
+              (visits_of(&slicing->chain->levels[i]) - 1u) *
                   block_ps(limits, compute, &sliced->next, slices, again ? AGAIN_CORE : BLOCK_CORE, before);
         before = compute;
     }
     return ps;
-}
-
-static void take_tiles(const struct cnnvp_depth_row *row, size_t index, uint64_t limit)
-{
-    struct cnnvp_layer chosen = cnnvp_depth_block_layer(row, index);
-    (void)cnnvp_depth_choose_tiles(row, limit, &chosen);
-    cnnvp_plan_cut_layer(&row->build->layers[index], cnnvp_plan_cut_of(&chosen));
 }
 
 /* Estimated time of the chain for one image if all weights stay and the scheduler unit issues its instructions. All
@@ -209,14 +172,15 @@ static void take_tiles(const struct cnnvp_depth_row *row, size_t index, uint64_t
 static uint64_t scheduled_ps(const struct slicing *slicing)
 {
     const uint32_t images = slicing->row->build->groups->count > 1u ? 1u : IMAGES;
-    const struct cnnvp_plan_limits *limits = &slicing->row->target->limits;
+    const struct cnnvp_plan_limits *limits = slicing->limits;
     uint64_t ps = 0;
-    for (size_t i = 0; i < slicing->count; ++i) {
+    for (size_t i = 0; i < slicing->chain->count; ++i) {
         const struct sliced *sliced = &slicing->sliced[i];
         const uint64_t slices = cnnvp_maximum(sliced->first.count, 1);
         const uint64_t core = slices * CNNVP_PLAN_COMMAND_CYCLES + sliced->first.count * CNNVP_PLAN_LOAD_CYCLES;
-        ps += cnnvp_maximum(sliced->first.ps, core * limits->core_ps) +
-              TABLE_CORE * (uint64_t)limits->core_ps / images + visits_of(&slicing->levels[i]) * sliced->compute_ps;
+        ps +=
+            cnnvp_maximum(sliced->first.ps, core * limits->core_ps) + TABLE_CORE * (uint64_t)limits->core_ps / images +
+            visits_of(&slicing->chain->levels[i]) * sliced->compute_ps;
     }
     return ps;
 }
@@ -235,17 +199,17 @@ static const char *scheduler_cannot(const struct cnnvp_depth_row *row, int all)
 {
     if (row->target->accelerators[0].scheduler == 0)
         return "the platform has no scheduler with an interrupt line";
-    if (row->options->order_table)
+    if (row->options->order != NULL)
         return "the order of its blocks comes from a table";
     return all ? NULL : "not all its weights stay on chip, and the scheduler loads none";
 }
 
 /* Chooses the fastest size of slices, *best, who issues the chain, and what stays with these slices. */
-static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_binary_group *chain, uint64_t *best,
-                                  uint64_t *stream, const char **reason)
+static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_binary_group *entry, uint64_t *best)
 {
     const struct cnnvp_depth_row *row = slicing->row;
-    const struct cnnvp_plan_limits *limits = &row->target->limits;
+    const struct cnnvp_plan_limits *limits = slicing->limits;
+    struct cnnvp_plan_group *chain = slicing->chain;
     const enum cnnvp_issue issue = row->options->issue;
     uint64_t least = UINT64_MAX;
     cnnvp_result result = CNNVP_DONE;
@@ -254,8 +218,7 @@ static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_binary_g
          limit *= 2u) {
         const uint64_t slice = cnnvp_minimum(limit, limits->weight_bytes);
         if (!cut_weights(slicing, slice, &result)) {
-            if (result != CNNVP_DONE)
-                return result;
+            CNNVP_TRY(result);
             continue;
         }
         const int all = place(limits, &slicing->pieces, 0);
@@ -267,69 +230,69 @@ static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_binary_g
         const int by_unit = unit_ps <= guest_ps || (issue == CNNVP_ISSUE_SCHEDULER && unit_ps != UINT64_MAX);
         const uint64_t ps = by_unit ? unit_ps : guest_ps;
         /* The issuer that the user asked for takes precedence over a faster one. */
-        if (issue == CNNVP_ISSUE_SCHEDULER && by_unit && !chain->scheduled)
+        if (issue == CNNVP_ISSUE_SCHEDULER && by_unit && !entry->scheduled)
             least = UINT64_MAX;
-        if (ps >= least || (issue == CNNVP_ISSUE_SCHEDULER && chain->scheduled && !by_unit))
+        if (ps >= least || (issue == CNNVP_ISSUE_SCHEDULER && entry->scheduled && !by_unit))
             continue;
         least = ps;
         *best = slice;
-        *stream = all ? 0 : slice;
-        chain->resident = (uint32_t)some_stay(&slicing->pieces);
-        chain->scheduled = !by_unit ? 0 : issue == CNNVP_ISSUE_SCHEDULER ? 2u : 1u;
-        *reason = issue != CNNVP_ISSUE_FASTER && (by_unit || issue == CNNVP_ISSUE_GUEST) ? "as asked"
-                  : cannot != NULL                                                       ? cannot
-                                   : "the faster one by the plan's estimate";
+        chain->stream = all ? 0 : slice;
+        entry->resident = (uint32_t)some_stay(&slicing->pieces);
+        entry->scheduled = !by_unit ? 0 : issue == CNNVP_ISSUE_SCHEDULER ? 2u : 1u;
+        chain->issue_reason = issue != CNNVP_ISSUE_FASTER && (by_unit || issue == CNNVP_ISSUE_GUEST) ? "as asked"
+                              : cannot != NULL                                                       ? cannot
+                                               : "the faster one by the plan's estimate";
     }
-    if (issue == CNNVP_ISSUE_SCHEDULER && !chain->scheduled)
+    if (issue == CNNVP_ISSUE_SCHEDULER && !entry->scheduled)
         return cnnvp_compiler_error(slicing->error, "--issue scheduler: layer \"%s\" and those after it: %s",
-                                    row->graph->layers[slicing->layers[0]].name, *reason);
+                                    row->graph->layers[chain->first].name, chain->issue_reason);
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row, size_t number, size_t first,
-                                        struct cnnvp_error *error)
+static void clear(struct slicing *slicing)
+{
+    free(slicing->pieces.all);
+    free(slicing->sliced);
+    cnnvp_cost_query_free(slicing->query);
+}
+
+cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row, size_t number, struct cnnvp_error *error)
 {
     struct cnnvp_groups *groups = row->build->groups;
-    struct cnnvp_binary_group *chain = &groups->table[number];
-    const size_t *layers = &groups->sources[first];
+    struct cnnvp_plan_group *chain = &groups->plans[number];
+    const struct cnnvp_plan_limits *limits = &row->target->limits;
+    CNNVP_SCOPED(clear)
     struct slicing slicing = {
         .row = row,
-        .levels = &groups->levels[first + number],
-        .layers = layers,
-        .count = chain->layer_count,
+        .limits = limits,
+        .chain = chain,
+        .sliced = calloc(chain->count, sizeof *slicing.sliced),
+        .query = cnnvp_cost_query_new(&row->build->layers[chain->first], row->graph->layers[chain->first].name, limits),
         .error = error};
-    slicing.sliced = calloc(slicing.count, sizeof *slicing.sliced);
-    slicing.query =
-        cnnvp_cost_query_new(&row->build->layers[layers[0]], row->graph->layers[layers[0]].name, &row->target->limits);
-    uint64_t best = 0;
-    const cnnvp_result result =
-        slicing.sliced != NULL && slicing.query != NULL
-            ? choose_slices(&slicing, chain, &best, &groups->streams[number], &groups->issue_reasons[number])
-            : cnnvp_compiler_no_memory(error);
-    free(slicing.pieces.all);
-    free(slicing.sliced);
-    cnnvp_cost_query_free(slicing.query);
-    if (result != CNNVP_DONE)
-        return result;
-    for (size_t i = 0; i < chain->layer_count; ++i)
-        take_tiles(row, layers[i], best);
+    uint64_t best;
+    CNNVP_TRY_MEMORY(slicing.sliced != NULL && slicing.query != NULL, error);
+    CNNVP_TRY(choose_slices(&slicing, &groups->table[number], &best));
+    for (size_t i = 0; i < chain->count; ++i) {
+        struct cnnvp_layer *chosen = &chain->members[i].layer;
+        (void)cnnvp_depth_choose_tiles(limits, best, chosen);
+        cnnvp_plan_cut_layer(&row->build->layers[chain->members[i].source], cnnvp_plan_cut_of(chosen));
+    }
     return CNNVP_DONE;
 }
 
 cnnvp_result cnnvp_depth_place_weights(const struct cnnvp_target *target, struct cnnvp_build *build, size_t number,
                                        struct cnnvp_error *error)
 {
-    const struct cnnvp_groups *groups = build->groups;
+    const struct cnnvp_plan_group *chain = &build->groups->plans[number];
     struct pieces pieces = {0};
     cnnvp_result result = CNNVP_DONE;
-    for (size_t i = 0; i < groups->member_count; ++i) {
-        const struct cnnvp_layer *layer = &build->layers[groups->sources[i]];
-        if (layer->group == number + 1u && result == CNNVP_DONE)
-            result = add_pieces(&pieces, layer, &groups->levels[i + number], i,
-                                &build->weight_tiles.all[layer->first_weight_tile], error);
+    for (size_t i = 0; i < chain->count && result == CNNVP_DONE; ++i) {
+        const struct cnnvp_layer *layer = &build->layers[chain->members[i].source];
+        result =
+            add_pieces(&pieces, layer, &chain->levels[i], i, &build->weight_tiles.all[layer->first_weight_tile], error);
     }
-    if (result == CNNVP_DONE && groups->table[number].resident != 0)
-        (void)place(&target->limits, &pieces, groups->streams[number]);
+    if (result == CNNVP_DONE && build->groups->table[number].resident != 0)
+        (void)place(&target->limits, &pieces, chain->stream);
     free(pieces.all);
     return result;
 }

@@ -19,19 +19,12 @@ static uint32_t is_slot(size_t slot)
 /* The whole slot as a tensor: all its channels and lines. */
 static struct cnnvp_tensor slot_tensor(const struct cnnvp_plan_slot *slot)
 {
-    return (struct cnnvp_tensor){
-        .column_stride = 1,
-        .row_stride = slot->columns,
-        .channel_stride = slot->rows * slot->columns,
-        .channels = slot->channels,
-        .height = slot->rows,
-        .width = slot->columns,
-        .word_shift = slot->word_shift,
-        .on_chip = CNNVP_PLACE_SLOT,
-        .chip_half = slot->place.half,
-        .chip_address = (uint32_t)slot->place.address,
-        .zero = slot->zero,
-    };
+    struct cnnvp_tensor tensor = slot->map;
+    tensor.height = slot->rows;
+    tensor.width = slot->columns;
+    cnnvp_binary_frame(&tensor);
+    cnnvp_binary_put_on_chip(&tensor, CNNVP_PLACE_SLOT, &slot->place);
+    return tensor;
 }
 
 /* Lays a tensor into the slot, or into some of its channels. */
@@ -40,7 +33,7 @@ static void lay(const struct cnnvp_graph *graph, int32_t view, const struct cnnv
 {
     const struct cnnvp_tensor of = slot_tensor(slot);
     const uint32_t step = cnnvp_maximum32(graph->tensors[view].channel_step, 1u);
-    const uint32_t first = (uint32_t)(cnnvp_graph_offset(graph, view) / ((size_t)slot->height * slot->width));
+    const uint32_t first = (uint32_t)(cnnvp_graph_offset(graph, view) / ((size_t)slot->map.height * slot->map.width));
     tensor->on_chip = CNNVP_PLACE_SLOT;
     tensor->chip_half = of.chip_half;
     tensor->chip_address = of.chip_address + (first * of.channel_stride << of.word_shift);
@@ -73,32 +66,31 @@ uint64_t cnnvp_fused_weight_bytes(const struct cnnvp_layer *layer)
 }
 
 /* Of the members whose weights fit, those with the most weights stay. The others' weights are loaded for each tile. */
-uint64_t cnnvp_fused_choose_weights(const struct cnnvp_plan_group *group, const struct cnnvp_plan_limits *limits,
-                                    unsigned char *stays)
+void cnnvp_fused_choose_weights(struct cnnvp_plan_group *group, const struct cnnvp_plan_limits *limits)
 {
     uint64_t all = 0;
-    memset(stays, 0, group->count);
-    if (cnnvp_plan_group_tiles(group) == 1)
-        return limits->weight_bytes;
-    for (size_t i = 0; i < group->count; ++i)
+    for (size_t i = 0; i < group->count; ++i) {
+        group->members[i].stays = 0;
         all += cnnvp_fused_weight_bytes(&group->members[i].layer);
+    }
+    group->stream = limits->weight_bytes;
+    if (cnnvp_plan_group_tiles(group) == 1)
+        return;
     const uint64_t room = limits->weight_bytes * limits->weight_halves;
-    const uint64_t stream = all <= room ? 0 : limits->weight_bytes / 2u;
-    uint64_t left = room - stream * limits->weight_halves;
+    group->stream = all <= room ? 0 : limits->weight_bytes / 2u;
+    uint64_t left = room - group->stream * limits->weight_halves;
     for (size_t n = 0; n < group->count; ++n) {
-        size_t best = group->count;
-        for (size_t i = 0; i < group->count; ++i) {
-            const uint64_t bytes = cnnvp_fused_weight_bytes(&group->members[i].layer);
-            if (!stays[i] && bytes <= left &&
-                (best == group->count || bytes > cnnvp_fused_weight_bytes(&group->members[best].layer)))
+        struct cnnvp_plan_member *best = NULL;
+        for (struct cnnvp_plan_member *i = group->members; i < group->members + group->count; ++i) {
+            const uint64_t bytes = cnnvp_fused_weight_bytes(&i->layer);
+            if (!i->stays && bytes <= left && (best == NULL || bytes > cnnvp_fused_weight_bytes(&best->layer)))
                 best = i;
         }
-        if (best == group->count)
+        if (best == NULL)
             break;
-        stays[best] = 1;
-        left -= cnnvp_fused_weight_bytes(&group->members[best].layer);
+        best->stays = 1;
+        left -= cnnvp_fused_weight_bytes(&best->layer);
     }
-    return stream;
 }
 
 /* Bytes of a half for the largest weight tile that does not stay; `staying_too`: for the largest of all. */
@@ -117,31 +109,24 @@ cnnvp_result cnnvp_fused_place_weights(const struct cnnvp_target *target, struct
                                        struct cnnvp_error *error)
 {
     const struct cnnvp_plan_group *group = &build->groups->plans[number];
-    const struct cnnvp_plan_limits *limits = &target->limits;
     const struct cnnvp_layer *layers = &build->layers[group->first], *last = &layers[group->count - 1];
     struct cnnvp_weight_tile *weight_tiles = &build->weight_tiles.all[layers->first_weight_tile];
     const size_t all = last->first_weight_tile + last->weight_tile_count - layers->first_weight_tile;
-    CNNVP_FREED unsigned char *stays = malloc(group->count);
-    CNNVP_FREED struct cnnvp_weight_tile **sorted = malloc((all + 1) * sizeof *sorted);
-    size_t count = 0;
-    if (stays == NULL || sorted == NULL)
-        return cnnvp_compiler_no_memory(error);
-    (void)cnnvp_fused_choose_weights(group, limits, stays);
+    CNNVP_FREED struct cnnvp_piece *pieces = malloc((all + 1) * sizeof *pieces);
+    CNNVP_TRY_MEMORY(pieces != NULL, error);
+    if (cnnvp_plan_group_tiles(group) == 1)
+        return CNNVP_DONE; /* nothing is loaded twice */
     for (size_t i = 0; i < group->count; ++i)
-        for (uint32_t b = 0; b < layers[i].weight_tile_count && stays[i]; ++b)
-            (sorted[count++] = &build->weight_tiles.all[layers[i].first_weight_tile + b])->stays = 1;
+        for (uint32_t b = 0; b < layers[i].weight_tile_count; ++b)
+            build->weight_tiles.all[layers[i].first_weight_tile + b].stays = group->members[i].stays;
     const uint64_t stream = streamed_bytes(weight_tiles, all, 0);
-    uint64_t used[2] = {stream, stream};
-    (void)cnnvp_binary_keep_largest(limits, used, sorted, count);
+    struct cnnvp_scratchpad buffer = cnnvp_binary_weight_buffer(&target->limits, stream);
+    cnnvp_binary_list_pieces(weight_tiles, all, pieces);
+    (void)cnnvp_binary_keep(&buffer, pieces, all);
     if (streamed_bytes(weight_tiles, all, 0) > stream) {
-        used[0] = used[1] = streamed_bytes(weight_tiles, all, 1);
-        (void)cnnvp_binary_keep_largest(limits, used, sorted, count);
+        buffer = cnnvp_binary_weight_buffer(&target->limits, streamed_bytes(weight_tiles, all, 1));
+        (void)cnnvp_binary_keep(&buffer, pieces, all);
     }
-    count = 0;
-    for (size_t i = 0; i < all && cnnvp_plan_group_tiles(group) > 1; ++i)
-        if (!weight_tiles[i].stays)
-            sorted[count++] = &weight_tiles[i];
-    (void)cnnvp_binary_keep_largest(limits, used, sorted, count);
     for (size_t i = 0; i < all; ++i)
         build->groups->table[number].resident |= weight_tiles[i].stays;
     return CNNVP_DONE;
@@ -214,24 +199,22 @@ static void cut_as_before(struct cnnvp_layer *layer)
 }
 
 static cnnvp_result cut_group(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
-                              const struct cnnvp_plan *plan, const struct cnnvp_plan_group *group, const char *place,
+                              const struct cnnvp_plan *plan, struct cnnvp_plan_group *group, const char *place,
                               struct cnnvp_build *build, struct cnnvp_error *error)
 {
     struct cnnvp_plan_limits limits = target->limits;
     limits.weights = cnnvp_core_weights(1); /* groups keep the core busy: it also moves lines between tiles */
-    CNNVP_FREED unsigned char *stays = malloc(group->count);
-    if (stays == NULL)
-        return cnnvp_compiler_no_memory(error);
-    const uint64_t stream = cnnvp_fused_choose_weights(group, &target->limits, stays);
+    cnnvp_fused_choose_weights(group, &target->limits);
     for (size_t i = 0; i < group->count; ++i) {
-        if (group->members[i].done) {
-            cut_as_before(&build->layers[group->first + i]);
+        const struct cnnvp_plan_member *member = &group->members[i];
+        if (member->done) {
+            cut_as_before(&build->layers[member->source]);
             continue;
         }
-        limits.input_bytes = group->members[i].tile_bytes;
-        limits.input_halves = group->members[i].tile_half != 0 ? 1 : target->limits.input_halves;
-        limits.weights_stay = stays[i];
-        limits.weight_bytes = stays[i] ? target->limits.weight_bytes - stream : stream;
+        limits.input_bytes = member->tile_bytes;
+        limits.input_halves = member->tile_half != 0 ? 1 : target->limits.input_halves;
+        limits.weights_stay = member->stays != 0;
+        limits.weight_bytes = member->stays != 0 ? target->limits.weight_bytes - group->stream : group->stream;
         CNNVP_TRY(cut_member(graph, &limits, plan, group, i, place, build, error));
     }
     return CNNVP_DONE;
@@ -258,18 +241,24 @@ static cnnvp_result no_room(const struct cnnvp_graph *graph, const struct cnnvp_
         (unsigned long long)lack, size.instance, (unsigned long long)size.bytes);
 }
 
+int cnnvp_group_place(const struct cnnvp_target *target, const struct cnnvp_build *build,
+                      struct cnnvp_plan_group *group, uint64_t *lack)
+{
+    const size_t last = group->first + group->count - 1;
+    const uint64_t top[] = {cnnvp_binary_chip_top(target, build, 0, group->first, last),
+                            cnnvp_binary_chip_top(target, build, 1, group->first, last)};
+    return cnnvp_plan_group_place(group, top, target->limits.input_halves, lack);
+}
+
 /* Makes the members, slots and cuts of a run. The caller clears the group in any case. */
 static cnnvp_result make_group(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                const struct cnnvp_plan *plan, const struct cnnvp_plan_run *run,
                                struct cnnvp_build *build, struct cnnvp_plan_group *group, struct cnnvp_error *error)
 {
-    uint64_t top[2], lack;
+    uint64_t lack;
     CNNVP_TRY(cnnvp_group_make(graph, build, run, group, error));
-    if (cnnvp_plan_group_reach(group) != CNNVP_DONE)
-        CNNVP_TRY(cnnvp_compiler_no_memory(error));
-    for (uint32_t half = 0; half < 2; ++half)
-        top[half] = cnnvp_binary_chip_top(target, build, half, run->first, run->first + run->count - 1);
-    if (!cnnvp_plan_group_place(group, top, target->limits.input_halves, &lack))
+    CNNVP_TRY_MEMORY(cnnvp_plan_group_reach(group) == CNNVP_DONE, error);
+    if (!cnnvp_group_place(target, build, group, &lack))
         return no_room(graph, &target->limits, group, run, lack, error);
     return cut_group(graph, target, plan, group, run->place, build, error);
 }
@@ -293,12 +282,10 @@ cnnvp_result cnnvp_fused_plan(const struct cnnvp_graph *graph, const struct cnnv
 {
     struct cnnvp_arena *arena = &build->arena;
     struct cnnvp_groups *groups = build->groups = cnnvp_arena_array(arena, 1, sizeof *groups);
-    if (groups == NULL)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(groups != NULL, error);
     groups->plans = cnnvp_arena_array(arena, plan->run_count, sizeof *groups->plans);
     groups->table = cnnvp_arena_array(arena, plan->run_count, sizeof *groups->table);
-    if (arena->failed)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(!arena->failed, error);
     for (size_t g = 0; g < plan->run_count; ++g) {
         const struct cnnvp_plan_run *run = &plan->runs[g];
         groups->count = g + 1;
@@ -315,10 +302,10 @@ cnnvp_result cnnvp_fused_plan(const struct cnnvp_graph *graph, const struct cnnv
         groups->member_count += run->count;
         groups->reach_count += (group->tile_rows + group->tile_columns) * group->count;
     }
-    groups->members = cnnvp_arena_array(arena, groups->member_count, sizeof *groups->members);
+    groups->member_bytes = sizeof(struct cnnvp_binary_member);
+    groups->members = cnnvp_arena_array(arena, groups->member_count, groups->member_bytes);
     groups->reaches = cnnvp_arena_array(arena, groups->reach_count, sizeof *groups->reaches);
-    if (arena->failed)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(!arena->failed, error);
     struct cnnvp_group_reach *to = groups->reaches;
     for (size_t g = 0; g < groups->count; ++g) {
         const struct cnnvp_plan_group *group = &groups->plans[g];
@@ -346,13 +333,47 @@ int cnnvp_binary_groups_alike(const struct cnnvp_build *build, size_t one, size_
     return alike;
 }
 
-uint64_t cnnvp_binary_slot_bytes(const struct cnnvp_build *build, size_t group)
+cnnvp_result cnnvp_binary_describe_groups(const struct cnnvp_build *build, struct cnnvp_arena *arena,
+                                          struct cnnvp_work_info *work, struct cnnvp_error *error)
 {
-    const struct cnnvp_plan_group *of = &build->groups->plans[group];
-    uint64_t bytes = 0;
-    for (size_t s = 0; s < of->slot_count; ++s)
-        bytes += cnnvp_plan_slot_bytes(&of->slots[s]);
-    return bytes;
+    const size_t count = build->groups != NULL ? build->groups->count : 0;
+    struct cnnvp_group_info *groups = cnnvp_arena_array(arena, count, sizeof *groups);
+    struct cnnvp_chain_info *chains = cnnvp_arena_array(arena, count, sizeof *chains);
+    CNNVP_TRY_MEMORY(!arena->failed, error);
+    work->groups = groups;
+    work->chains = chains;
+    for (size_t g = 0; g < count; ++g) {
+        const struct cnnvp_plan_group *group = &build->groups->plans[g];
+        const struct cnnvp_binary_group *entry = &build->groups->table[g];
+        uint64_t weights = 0, resident = 0, slots = 0;
+        for (size_t i = 0; i < group->count; ++i)
+            cnnvp_binary_add_weights(build, &build->layers[group->members[i].source], &weights, &resident);
+        for (size_t i = 0; i < group->slot_count; ++i)
+            slots += cnnvp_plan_slot_bytes(&group->slots[i]);
+        if (group->levels != NULL)
+            chains[work->chain_count++] = (struct cnnvp_chain_info){
+                .first_layer = group->first,
+                .last_layer = entry->last_layer,
+                .layer_count = group->count,
+                .scheduled = entry->scheduled != 0,
+                .issue_reason = group->issue_reason,
+                .blocks = UINT64_C(1) << (group->levels->bits_x + group->levels->bits_y),
+                .weight_bytes = weights,
+                .resident_weight_bytes = resident};
+        else
+            groups[work->group_count++] = (struct cnnvp_group_info){
+                .first_layer = group->first,
+                .layer_count = group->count,
+                .tile_rows = group->tile_rows,
+                .tile_columns = group->tile_columns,
+                .tile_h = group->tile_h,
+                .tile_w = group->tile_w,
+                .halo = cnnvp_plan_halos[group->halo],
+                .slot_bytes = slots,
+                .weight_bytes = weights,
+                .resident_weight_bytes = resident};
+    }
+    return CNNVP_DONE;
 }
 
 int cnnvp_binary_is_added(const struct cnnvp_build *build, size_t layer)
@@ -405,10 +426,23 @@ static void complete_member(const struct cnnvp_graph *graph, const struct cnnvp_
             to->made += group->members[i].layer.out.channels;
 }
 
-void cnnvp_fused_complete(const struct cnnvp_graph *graph, struct cnnvp_build *build)
+/* A layer whose maps are blocks. */
+static void complete_of_chain(const struct cnnvp_build *build, const struct cnnvp_plan_group *chain, size_t number,
+                              struct cnnvp_binary_layer *to)
 {
-    struct cnnvp_binary_member *to = build->groups->members;
+    *to = build->entries[chain->members[number].source];
+    to->plan.in = chain->levels[number].block;
+    if (chain->levels[number + 1].on_chip != 0)
+        to->plan.out = chain->levels[number + 1].block;
+}
+
+void cnnvp_groups_complete(const struct cnnvp_graph *graph, struct cnnvp_build *build)
+{
+    uint8_t *to = build->groups->members;
     for (size_t g = 0; g < build->groups->count; ++g)
-        for (size_t i = 0; i < build->groups->plans[g].count; ++i)
-            complete_member(graph, build, &build->groups->plans[g], i, to++);
+        for (size_t i = 0; i < build->groups->plans[g].count; ++i, to += build->groups->member_bytes)
+            if (build->groups->levels != NULL)
+                complete_of_chain(build, &build->groups->plans[g], i, (void *)to);
+            else
+                complete_member(graph, build, &build->groups->plans[g], i, (void *)to);
 }

@@ -160,7 +160,6 @@ static cnnvp_result find_slots(const struct cnnvp_graph *graph, const struct cnn
     cnnvp_result result = CNNVP_DONE;
     for (size_t i = group->first; i < group->first + group->count && result == CNNVP_DONE; ++i) {
         const int32_t base = cnnvp_graph_base(graph, graph->layers[i].out);
-        const struct cnnvp_graph_tensor *map = &graph->tensors[base];
         result = check_given(graph, group, i, place, error);
         if (i + 1 < group->first + group->count && cnnvp_group_adds(graph, build, i))
             continue;
@@ -169,11 +168,7 @@ static cnnvp_result find_slots(const struct cnnvp_graph *graph, const struct cnn
         result = check_slot(graph, group, base, place, error);
         bases[group->slot_count] = base;
         group->slots[group->slot_count++] = (struct cnnvp_plan_slot){
-            .channels = map->channels,
-            .height = map->height,
-            .width = map->width,
-            .word_shift = cnnvp_graph_word_bytes(graph, base) - 1u,
-            .zero = cnnvp_graph_word_zero(graph, base),
+            .map = cnnvp_binary_shape(graph, base),
             .first = i - group->first - (i > group->first && cnnvp_group_adds(graph, build, i - 1))};
     }
     return result;
@@ -185,7 +180,11 @@ static void link_member(const struct cnnvp_graph *graph, const struct cnnvp_buil
     const size_t index = group->first + number;
     struct cnnvp_plan_member *member = &group->members[number];
     *member = (struct cnnvp_plan_member){
-        .layer = build->layers[index], .in = CNNVP_PLAN_NO_SLOT, .in2 = CNNVP_PLAN_NO_SLOT, .out = CNNVP_PLAN_NO_SLOT};
+        .source = index,
+        .layer = build->layers[index],
+        .in = CNNVP_PLAN_NO_SLOT,
+        .in2 = CNNVP_PLAN_NO_SLOT,
+        .out = CNNVP_PLAN_NO_SLOT};
     member->done = number > 0 && cnnvp_group_adds(graph, build, index - 1);
     if (member->done)
         return;

@@ -27,6 +27,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_group_make(const struct cnnvp_graph *graph, co
                                              const struct cnnvp_plan_run *run, struct cnnvp_plan_group *group,
                                              struct cnnvp_error *error);
 
+/* Places the slots of the group below what stays on chip while it runs, as cnnvp_plan_group_place does. */
+int cnnvp_group_place(const struct cnnvp_target *target, const struct cnnvp_build *build,
+                      struct cnnvp_plan_group *group, uint64_t *lack);
+
 /* Makes the groups of the plan: places their slots and cuts their layers. Other layers stay as they are. */
 CNNVP_MUST_USE cnnvp_result cnnvp_fused_plan(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                              const struct cnnvp_plan *plan, struct cnnvp_build *build,
@@ -41,11 +45,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_fused_search(const struct cnnvp_graph *graph, 
                                                struct cnnvp_plan *plan, struct cnnvp_error *error);
 /* Bytes of a layer's weights, each counted once however the layer is cut. */
 uint64_t cnnvp_fused_weight_bytes(const struct cnnvp_layer *layer);
-/* Sets stays[i] if member i's weights stay while the group runs. Returns the bytes of each half for the others. */
-uint64_t cnnvp_fused_choose_weights(const struct cnnvp_plan_group *group, const struct cnnvp_plan_limits *limits,
-                                    unsigned char *stays);
+/* Sets the members' `stays` and the group's `stream`. */
+void cnnvp_fused_choose_weights(struct cnnvp_plan_group *group, const struct cnnvp_plan_limits *limits);
 /* Places the weight tiles of a group that stay. The weight tile table is complete. */
 CNNVP_MUST_USE cnnvp_result cnnvp_fused_place_weights(const struct cnnvp_target *target, struct cnnvp_build *build,
                                                       size_t number, struct cnnvp_error *error);
-/* Completes the groups' layers, whose maps lie in slots. Tensors have their addresses. */
-void cnnvp_fused_complete(const struct cnnvp_graph *graph, struct cnnvp_build *build);
+/* Completes the layers of groups and of chains, whose maps lie in slots. Tensors have their addresses. */
+void cnnvp_groups_complete(const struct cnnvp_graph *graph, struct cnnvp_build *build);

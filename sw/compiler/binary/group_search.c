@@ -99,19 +99,18 @@ static void load_operand(const struct search *search, const struct cnnvp_plan_gr
     add_moved(taken, (double)cnnvp_plan_group_tiles(group), &moved, energy->read_byte, energy->input_word);
 }
 
-static struct cnnvp_plan_taken transfers_of(const struct search *search, const struct cnnvp_plan_group *group)
+static struct cnnvp_plan_taken transfers_of(const struct search *search, struct cnnvp_plan_group *group)
 {
     const struct cnnvp_plan_energy *energy = &search->target->limits.energy;
     const double tiles = (double)cnnvp_plan_group_tiles(group);
     struct cnnvp_plan_taken taken = {0};
-    unsigned char stays[LONGEST];
-    (void)cnnvp_fused_choose_weights(group, &search->target->limits, stays);
+    cnnvp_fused_choose_weights(group, &search->target->limits);
     for (size_t i = 0; i < group->count; ++i) {
         const struct cnnvp_layer *layer = &group->members[i].layer;
         if (group->members[i].done)
             continue;
         const struct cnnvp_plan_moved weights = cnnvp_plan_move_line(search->query, cnnvp_fused_weight_bytes(layer));
-        add_moved(&taken, stays[i] ? 1 : tiles, &weights, energy->read_byte, energy->weight_word);
+        add_moved(&taken, group->members[i].stays ? 1 : tiles, &weights, energy->read_byte, energy->weight_word);
         load_operand(search, group, i, &layer->in, &taken);
         load_operand(search, group, i, &layer->in2, &taken);
         if (layer->out.on_chip)
@@ -147,7 +146,7 @@ static double cost_of(const struct search *search, const struct cnnvp_plan_taken
     return taken->ps * search->each.ps + taken->pj * search->each.pj + taken->bytes * search->each.bytes;
 }
 
-static double group_cost(const struct search *search, const struct cnnvp_plan_group *group)
+static double group_cost(const struct search *search, struct cnnvp_plan_group *group)
 {
     const struct cnnvp_plan_energy *energy = &search->target->limits.energy;
     struct cnnvp_plan_taken taken = transfers_of(search, group);
@@ -198,12 +197,9 @@ static int has_room(const struct search *search, const struct cnnvp_plan_group *
 
 static int fits(const struct search *search, struct cnnvp_plan_group *group)
 {
-    uint64_t top[2], lack;
-    for (uint32_t half = 0; half < 2; ++half)
-        top[half] =
-            cnnvp_binary_chip_top(search->target, search->build, half, group->first, group->first + group->count - 1);
+    uint64_t lack;
     return cnnvp_plan_group_reach(group) == CNNVP_DONE &&
-           cnnvp_plan_group_place(group, top, search->target->limits.input_halves, &lack) && has_room(search, group);
+           cnnvp_group_place(search->target, search->build, group, &lack) && has_room(search, group);
 }
 
 /* Edges of tiles in descending order: the whole, then parts of it. Parts are rounded up to a multiple of the unit's

@@ -18,7 +18,8 @@
  * Or constraints for a schedule, which chooses everything else:
  *
  *   halo: row                        # of all groups that the schedules fused and auto make
- *   order: table                     # of depth-first blocks: morton (by counting) or table (the same, precomputed)
+ *   order: table                     # of depth-first blocks: morton (by counting), table (the same, precomputed) or
+ *                                    # a file, beside this one: blocks: [[0, 0], [1, 0], ...], each an x and a y
  *
  * If several layers or tensors have the same name, the second one is name#2, and so on.
  */
@@ -28,11 +29,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "output_file.h"
 #include "yaml.h"
 
-static const char *const halos[] = {"recompute", "row", "full"};
+const char *const cnnvp_plan_halos[3] = {"recompute", "row", "full"};
 #define HALOS "recompute, row or full"
 #define LAYOUTS "planes, blocks-N or pixels"
 
@@ -282,7 +284,7 @@ static cnnvp_result read_group(struct reader *reader, const struct cnnvp_yaml_no
     CNNVP_TRY(read_layers(reader, found[LAYERS], &run));
     CNNVP_TRY(read_number(reader, found[TILE_H], &run.tile_h));
     CNNVP_TRY(read_number(reader, found[TILE_W], &run.tile_w));
-    CNNVP_TRY(read_word(reader, found[HALO], halos, COUNT(halos), HALOS, &halo));
+    CNNVP_TRY(read_word(reader, found[HALO], cnnvp_plan_halos, COUNT(cnnvp_plan_halos), HALOS, &halo));
     run.halo = (enum cnnvp_group_halo)halo;
     CNNVP_TRY(check_run(reader, node, &run));
     reader->plan->runs[reader->plan->run_count++] = run;
@@ -370,11 +372,95 @@ static cnnvp_result read_tensor(struct reader *reader, const struct cnnvp_yaml_n
     return layout != NULL ? read_layout(reader, layout, tensor) : CNNVP_DONE;
 }
 
+/* ---- order of blocks ---- */
+
+static const char *const orders[] = {"morton", "table"};
+
+static cnnvp_result read_block(struct reader *reader, const struct cnnvp_yaml_node *node, uint32_t *block)
+{
+    uint32_t at[2] = {0, 0};
+    const struct cnnvp_yaml_node *coordinate = node->kind == CNNVP_YAML_LIST ? node->children : NULL;
+    for (size_t i = 0; i < 2; ++i, coordinate = coordinate->next) {
+        const int there = coordinate != NULL && coordinate->kind == CNNVP_YAML_SCALAR && node->child_count == 2;
+        if (!there || (strcmp(coordinate->text, "0") != 0 && !to_number(coordinate->text, &at[i])) ||
+            at[i] > UINT16_MAX)
+            return cnnvp_config_error(reader->error, there ? coordinate->place : node->place,
+                                      "a block is [x, y], two whole numbers from 0 on");
+    }
+    *block = at[0] | at[1] << 16;
+    return CNNVP_DONE;
+}
+
+static cnnvp_result read_order_file(struct reader *reader, const char *file)
+{
+    static const char *const key = "blocks";
+    struct cnnvp_plan *plan = reader->plan;
+    struct cnnvp_block_order *order = &plan->order;
+    struct cnnvp_yaml_node *root = NULL;
+    const struct cnnvp_yaml_node *list;
+    CNNVP_TRY(cnnvp_yaml_read(&plan->arena, file, key, &root, reader->error));
+    CNNVP_TRY(cnnvp_yaml_members(root, &key, 1, "there is", &list, reader->error));
+    if (list == NULL || list->kind != CNNVP_YAML_LIST || list->child_count == 0)
+        return cnnvp_config_error(
+            reader->error, list != NULL ? list->place : root->place, "an order is blocks: [[0, 0], [1, 0], ...]");
+    order->file = file;
+    order->place = list->place;
+    order->blocks = cnnvp_arena_array(&plan->arena, list->child_count, sizeof *order->blocks);
+    order->places = cnnvp_arena_array(&plan->arena, list->child_count, sizeof *order->places);
+    CNNVP_TRY_MEMORY(!plan->arena.failed, reader->error);
+    for (const struct cnnvp_yaml_node *node = list->children; node != NULL; node = node->next) {
+        order->places[order->count] = node->place;
+        CNNVP_TRY(read_block(reader, node, &order->blocks[order->count++]));
+    }
+    return CNNVP_DONE;
+}
+
+/* The file that `order` names, beside the plan; NULL: it names none that is there, or memory is short. */
+static const char *order_file(struct cnnvp_arena *arena, const char *plan, const struct cnnvp_yaml_node *node)
+{
+    const char *folder = cnnvp_config_folder(arena, plan);
+    if (folder == NULL || node == NULL || node->kind != CNNVP_YAML_SCALAR || strcmp(node->text, orders[0]) == 0 ||
+        strcmp(node->text, orders[1]) == 0)
+        return NULL;
+    const char *file = node->text[0] == '/' || strcmp(folder, ".") == 0
+                           ? node->text
+                           : cnnvp_arena_printf(arena, "%s/%s", folder, node->text);
+    return file != NULL && *node->text != '\0' && access(file, F_OK) == 0 ? file : NULL;
+}
+
+const char *cnnvp_plan_order_file(struct cnnvp_arena *arena, const char *plan)
+{
+    struct cnnvp_error ignored;
+    struct cnnvp_yaml_node *root;
+    if (cnnvp_yaml_read(arena, plan, "order", &root, &ignored) != CNNVP_DONE)
+        return NULL;
+    const struct cnnvp_yaml_node *node = root->children;
+    while (node != NULL && strcmp(node->key, "order") != 0)
+        node = node->next;
+    return order_file(arena, plan, node);
+}
+
+static cnnvp_result read_order(struct reader *reader, const struct cnnvp_yaml_node *node)
+{
+    struct cnnvp_plan *plan = reader->plan;
+    uint32_t order;
+    if (node == NULL)
+        return CNNVP_DONE;
+    const char *file = order_file(&plan->arena, plan->file, node);
+    CNNVP_TRY_MEMORY(!plan->arena.failed, reader->error);
+    plan->order_place = node->key_place;
+    plan->order_table = 1;
+    if (file != NULL)
+        return read_order_file(reader, file);
+    CNNVP_TRY(read_word(reader, node, orders, COUNT(orders), "morton, table or the file of an order", &order));
+    plan->order_table = order == 1;
+    return CNNVP_DONE;
+}
+
 static cnnvp_result read_root(struct reader *reader, const struct cnnvp_yaml_node *root)
 {
     enum { HALO = 4, ORDER, KEYS };
     static const char *const keys[KEYS] = {"groups", "cuts", "on_chip", "tensors", "halo", "order"};
-    static const char *const orders[] = {"morton", "table"};
     static const struct {
         enum cnnvp_yaml_kind kind;
         const char *what;
@@ -385,7 +471,6 @@ static cnnvp_result read_root(struct reader *reader, const struct cnnvp_yaml_nod
                      {CNNVP_YAML_MAP, "a map of tensors", read_tensor}};
     struct cnnvp_plan *plan = reader->plan;
     const struct cnnvp_yaml_node *found[KEYS];
-    uint32_t order;
     CNNVP_TRY(name_all(reader->graph, &plan->arena, &reader->names, reader->error));
     CNNVP_TRY(cnnvp_yaml_members(root, keys, KEYS, "there are", found, reader->error));
     for (size_t i = 0; i < HALO; ++i)
@@ -395,12 +480,9 @@ static cnnvp_result read_root(struct reader *reader, const struct cnnvp_yaml_nod
         if (child != found[HALO] && child != found[ORDER] && plan->choice_place == NULL)
             plan->choice_place = child->key_place;
     /* constraints for schedules */
-    CNNVP_TRY(read_choice(reader, found[HALO], halos, COUNT(halos), HALOS, &plan->halo));
-    CNNVP_TRY(read_choice(reader, found[ORDER], orders, COUNT(orders), "morton or table", &order));
-    plan->order_table = order == 2;
+    CNNVP_TRY(read_choice(reader, found[HALO], cnnvp_plan_halos, COUNT(cnnvp_plan_halos), HALOS, &plan->halo));
     plan->halo_place = found[HALO] != NULL ? found[HALO]->key_place : NULL;
-    plan->order_place = found[ORDER] != NULL ? found[ORDER]->key_place : NULL;
-    return CNNVP_DONE;
+    return read_order(reader, found[ORDER]);
 }
 
 cnnvp_result cnnvp_plan_read(const struct cnnvp_graph *graph, const char *file, struct cnnvp_plan *plan,
@@ -431,7 +513,7 @@ static void put_groups(FILE *stream, const char *const *names, const struct cnnv
             cnnvp_yaml_print_quoted(stream, names[i]);
         }
         (void)fprintf(stream, "]\n    tile_h: %u\n    tile_w: %u\n    halo: %s\n", run->tile_h, run->tile_w,
-                      halos[run->halo]);
+                      cnnvp_plan_halos[run->halo]);
     }
 }
 

@@ -62,8 +62,7 @@ cnnvp_result cnnvp_plan_memory_begin(const struct cnnvp_graph *graph, const stru
     memory->layers = copy(&memory->arena, build->layers, graph->layer_count, sizeof *memory->layers);
     memory->tensors = copy(&memory->arena, build->tensors, graph->tensor_count, sizeof *memory->tensors);
     memory->tilings = cnnvp_arena_array(&memory->arena, graph->layer_count, sizeof *memory->tilings);
-    if (memory->arena.failed)
-        return cnnvp_compiler_no_memory(error);
+    CNNVP_TRY_MEMORY(!memory->arena.failed, error);
     for (size_t i = 0; i < graph->layer_count; ++i)
         CNNVP_TRY(
             cnnvp_plan_tiling(&build->layers[i], graph->layers[i].name, &target->limits, &memory->tilings[i], error));

@@ -156,7 +156,6 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
     };
     CNNVP_TRY(cnnvp_network_needs_find(&network->graph, &arena, &needs, error));
     CNNVP_TRY(describe_layers(network, &needs, &arena, &work, error));
-    CNNVP_TRY(cnnvp_binary_chains(&network->build, &arena, &work, error));
     CNNVP_TRY(cnnvp_network_tensors(network, &needs, &arena, &work, error));
     work.least_dram_bytes = cnnvp_network_bound(network, work.tensors, work.tensor_count);
     CNNVP_TRY(cnnvp_network_places(network, &arena, &work, error));

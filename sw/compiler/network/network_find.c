@@ -9,6 +9,7 @@
 #include "compiler.h"
 #include "network_data.h"
 #include "onnx.h"
+#include "plan_data.h"
 
 #define SUFFIX ".onnx"
 
@@ -60,4 +61,9 @@ cnnvp_result cnnvp_network_find(const char *name, char *path, size_t room, struc
 uint64_t cnnvp_network_data_hash(const char *file)
 {
     return cnnvp_onnx_data_hash(file);
+}
+
+const char *cnnvp_network_order_file(struct cnnvp_arena *arena, const char *plan)
+{
+    return cnnvp_plan_order_file(arena, plan);
 }

@@ -4,8 +4,6 @@
 
 #include "network.h"
 
-static const char *const halos[] = {"recompute", "row", "full"};
-
 static cnnvp_result rounds_by_chance(struct cnnvp_error *error)
 {
     return cnnvp_compiler_error(
@@ -85,43 +83,18 @@ cnnvp_result cnnvp_network_check_layers(const cnnvp_network *network, const stru
 
 /* ---- for the statistics ---- */
 
-static struct cnnvp_group_info group_info(const struct cnnvp_network *network, size_t number)
-{
-    const struct cnnvp_build *build = &network->build;
-    const struct cnnvp_plan_run *run = &network->plan.runs[number];
-    const struct cnnvp_graph_tensor *out =
-        &network->graph.tensors[network->graph.layers[run->first + run->count - 1].out];
-    struct cnnvp_group_info info = {
-        .first_layer = run->first,
-        .layer_count = run->count,
-        .tile_rows = cnnvp_divide_up32(out->height, run->tile_h),
-        .tile_columns = cnnvp_divide_up32(out->width, run->tile_w),
-        .tile_h = run->tile_h,
-        .tile_w = run->tile_w,
-        .halo = halos[run->halo],
-        .slot_bytes = cnnvp_binary_slot_bytes(build, number),
-    };
-    for (size_t i = run->first; i < run->first + run->count; ++i)
-        cnnvp_binary_add_weights(build, &build->layers[i], &info.weight_bytes, &info.resident_weight_bytes);
-    return info;
-}
-
 cnnvp_result cnnvp_network_groups(const struct cnnvp_network *network, struct cnnvp_arena *arena,
                                   struct cnnvp_work_info *work, struct cnnvp_error *error)
 {
-    const struct cnnvp_plan *plan = &network->plan;
+    CNNVP_TRY(cnnvp_binary_describe_groups(&network->build, arena, work, error));
     if (network->schedule == NULL)
         return CNNVP_DONE;
     const struct cnnvp_residents *kept = network->build.residents;
     const size_t count = kept != NULL ? kept->count : 0;
-    struct cnnvp_group_info *groups = cnnvp_arena_array(arena, plan->run_count, sizeof *groups);
     struct cnnvp_resident_info *residents = cnnvp_arena_array(arena, count, sizeof *residents);
     CNNVP_TRY_MEMORY(!arena->failed, error);
-    work->groups = groups;
     work->residents = residents;
     work->schedule = network->schedule;
-    for (size_t g = 0; g < plan->run_count; ++g)
-        groups[work->group_count++] = group_info(network, g);
     for (size_t i = 0; i < count; ++i) {
         const struct cnnvp_life *life = &kept->all[i];
         residents[work->resident_count++] = (struct cnnvp_resident_info){

@@ -11,7 +11,7 @@ static int is_there(const struct cnnvp_place *place, size_t first, size_t last)
 /* The lowest offset from the edge at which the place overlaps no other place that lives at the same time. */
 static uint64_t free_offset(const struct cnnvp_scratchpad *pad, const struct cnnvp_place *place)
 {
-    uint64_t offset = 0;
+    uint64_t offset = pad->taken[place->half];
     for (int moved = 1; moved;) {
         moved = 0;
         for (const struct cnnvp_place *other = pad->placed; other != NULL; other = other->next) {
@@ -40,6 +40,10 @@ int cnnvp_scratchpad_put(struct cnnvp_scratchpad *pad, uint32_t first, uint32_t 
         const uint64_t room = pad->room[place->half];
         if (end <= room) {
             place->address = pad->from_top ? room - end : offset;
+            if (place->begin == 0 && place->end == CNNVP_FOR_EVER && offset == pad->taken[place->half]) {
+                pad->taken[place->half] = end;
+                return 1;
+            }
             place->next = pad->placed;
             pad->placed = place;
             return 1;
@@ -52,6 +56,8 @@ int cnnvp_scratchpad_put(struct cnnvp_scratchpad *pad, uint32_t first, uint32_t 
 uint64_t cnnvp_scratchpad_free_below(const struct cnnvp_scratchpad *pad, uint32_t half, size_t first, size_t last,
                                      uint64_t top)
 {
+    if (pad->taken[half] != 0)
+        top = pad->from_top ? cnnvp_minimum(top, pad->room[half] - pad->taken[half]) : 0;
     for (const struct cnnvp_place *place = pad->placed; place != NULL; place = place->next)
         if (place->half == half && is_there(place, first, last))
             top = cnnvp_minimum(top, place->address);

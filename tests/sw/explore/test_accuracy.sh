@@ -82,6 +82,18 @@ for order in morton table; do
     [ -n "$own" ] && [ "$own" = "$(file_stats one.json)" ] || fail "statistics of the order $order differ"
 done
 
+# One in a file beside the plan is a part of the point's key.
+printf 'order: blocks.yaml\n' >named.yaml
+printf 'network: %s\noptions: {timing_only: true, schedule: depth-first, block: 4, plan: [named.yaml]}\n' \
+    "$SOURCE/scripts/networks/mixed.onnx" >file.yaml
+printf 'blocks: [[0, 0], [1, 0], [1, 1], [0, 1]]\n' >blocks.yaml
+expect 0 sweep file.yaml -o file.sqlite
+expect 0 sweep file.yaml -o file.sqlite
+says "1 were in file.sqlite already"
+printf 'blocks: [[0, 0], [0, 1], [1, 1], [1, 0]]\n' >blocks.yaml
+expect 0 sweep file.yaml -o file.sqlite
+says "0 were in file.sqlite already"
+
 # ---- trainings ----
 cat >train.yaml <<END
 command: train

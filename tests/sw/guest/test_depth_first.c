@@ -106,7 +106,7 @@ static void check(const struct view *view, const struct cnnvp_build *build, cons
     for (uint32_t i = 0; i < steps->count; ++i) {
         const struct step *step = &steps->all[i];
         const struct seen *seen = &view->steps[i];
-        const struct cnnvp_layer *plan = &groups->layers[step->layer].plan;
+        const struct cnnvp_layer *plan = &((const struct cnnvp_binary_layer *)groups->members)[step->layer].plan;
         const struct cnnvp_binary_level *from = &groups->levels[step->layer];
         const struct cnnvp_binary_level *to = &groups->levels[step->layer + 1];
         const int ready = step->gathered == step->target;

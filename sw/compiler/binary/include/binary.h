@@ -15,9 +15,9 @@ struct cnnvp_binary_options {
     uint32_t rounding; /* enum cnnvp_round_mode */
     uint32_t seed;     /* of stochastic rounding */
     uint32_t images;
-    int on_chip;     /* 1: all weights and all maps but the outputs stay on chip */
-    uint32_t block;  /* depth first: side of a block; 0: layer by layer */
-    int order_table; /* depth first: 1: the order of blocks comes from a table; 0: from counting */
+    int on_chip;                           /* 1: all weights and all maps but the outputs stay on chip */
+    uint32_t block;                        /* depth first: side of a block; 0: layer by layer */
+    const struct cnnvp_block_order *order; /* depth first: blocks come in the order of a table; NULL: by counting */
     enum cnnvp_issue issue;
     int divides; /* 1: each layer divides a scratchpad by its own needs; excludes groups and maps that stay on chip */
     const struct cnnvp_layer *planned; /* layers whose tiles are taken over; NULL: tiles are planned */
@@ -147,8 +147,9 @@ int cnnvp_binary_planned_alike(const struct cnnvp_target *target, const struct c
                                size_t other);
 /* 1: two fused groups do the same work with different weights. */
 int cnnvp_binary_groups_alike(const struct cnnvp_build *build, size_t one, size_t other);
-/* Bytes of the input buffer that the slots of a fused group take. */
-uint64_t cnnvp_binary_slot_bytes(const struct cnnvp_build *build, size_t group);
+/* Describes the build's fused groups or chains in `work`. */
+CNNVP_MUST_USE cnnvp_result cnnvp_binary_describe_groups(const struct cnnvp_build *build, struct cnnvp_arena *arena,
+                                                         struct cnnvp_work_info *work, struct cnnvp_error *error);
 /* 1: the tensor lies between layers of a group, so it exists only part by part. */
 int cnnvp_binary_is_inside(const struct cnnvp_graph *graph, const struct cnnvp_build *build, int32_t tensor);
 /* 1: the layer is an addition that the layer before it in its fused group does, which also loads the other operand. */
@@ -191,7 +192,3 @@ CNNVP_MUST_USE cnnvp_result cnnvp_depth_check_block(uint32_t block, struct cnnvp
  * block separately, which changes results (Part B 4-11). If the network has no chain, the error says why.
  */
 CNNVP_MUST_USE cnnvp_result cnnvp_depth_find(struct cnnvp_graph *graph, uint32_t block, struct cnnvp_error *error);
-
-/* Describes the build's chains in `work`, if there are any. */
-CNNVP_MUST_USE cnnvp_result cnnvp_binary_chains(const struct cnnvp_build *build, struct cnnvp_arena *arena,
-                                                struct cnnvp_work_info *work, struct cnnvp_error *error);

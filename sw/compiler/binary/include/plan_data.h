@@ -8,12 +8,24 @@
 #include "graph.h"
 #include "plan.h"
 
+/* Names of enum cnnvp_group_halo. */
+extern const char *const cnnvp_plan_halos[3];
+
 /* Consecutive layers that are fused into a group. */
 struct cnnvp_plan_run {
     size_t first, count; /* layers of the graph */
     uint32_t tile_h, tile_w;
     enum cnnvp_group_halo halo;
     const char *place; /* file:line:column, for messages; NULL: the run is not from a file */
+};
+
+/* The order of depth-first blocks as a table. */
+struct cnnvp_block_order {
+    const char *file;    /* NULL: it is Morton order */
+    const char *place;   /* of the list in the file, for messages */
+    uint32_t *blocks;    /* x | y << 16; NULL: Morton order */
+    const char **places; /* of each block */
+    size_t count;
 };
 
 struct cnnvp_plan {
@@ -26,9 +38,10 @@ struct cnnvp_plan {
     const char *choice_place; /* place of the first of groups, cuts, on_chip and tensors; NULL: the file has none */
     uint32_t halo;            /* halo of groups that the planner makes: 1 + enum cnnvp_group_halo; 0: it chooses */
     const char *halo_place;   /* NULL: not in the file */
-    int order_table;          /* 1: depth-first blocks come in the order of a table; 0: by counting */
-    const char *order_place;  /* NULL: not in the file */
-    uint32_t *blocks;         /* of each base tensor: channels that lie interleaved in memory; 0 and 1: planes */
+    int order_table;          /* 1: depth-first blocks come in the order of a table, `order`; 0: by counting */
+    struct cnnvp_block_order order;
+    const char *order_place; /* NULL: not in the file */
+    uint32_t *blocks;        /* of each base tensor: channels that lie interleaved in memory; 0 and 1: planes */
     const char **block_places;
     unsigned char *on_chip; /* of each base tensor: 1: it stays on chip */
     const char **on_chip_places;
@@ -43,6 +56,8 @@ void cnnvp_plan_clear(struct cnnvp_plan *plan);
  * checks later whether the plan fits the chip. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_read(const struct cnnvp_graph *graph, const char *file, struct cnnvp_plan *plan,
                                             struct cnnvp_error *error);
+/* The file of the order that the plan names; NULL: it names none. */
+const char *cnnvp_plan_order_file(struct cnnvp_arena *arena, const char *plan);
 /* Writes the plan; the file appears under its name only when complete. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_write(const struct cnnvp_graph *graph, const struct cnnvp_plan *plan,
                                              const char *file, struct cnnvp_error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Fused groups (layer.h): which lines of each map a tile needs, and where they lie in the input buffer. Lines are rows
- * or columns; each axis is computed separately, from the last layer back to the first.
+ * Groups (network_binary.h). Of fused ones (layer.h): which lines of each map a tile needs, and where they lie in the
+ * input buffer. Lines are rows or columns; each axis is computed separately, from the last layer back to the first.
  */
 #pragma once
 
@@ -10,30 +10,31 @@
 
 #define CNNVP_PLAN_NO_SLOT SIZE_MAX
 
-/* A layer of a group. */
+/* A layer of a group. Slots and what follows them are those of fused groups. */
 struct cnnvp_plan_member {
+    size_t source;            /* its number in the network */
     struct cnnvp_layer layer; /* has the shapes of its maps, and the places of tensors that are whole on chip */
     size_t in, in2, out;      /* slots; CNNVP_PLAN_NO_SLOT: the map is not in a slot */
     int done;                 /* 1: an addition that the member before it computes; this member has no work */
     uint64_t tile_bytes;      /* bytes from address 0 of a half that are free for tiles of maps in memory */
     uint32_t tile_half;       /* halves with these bytes: 0: both; 1 or 2: only the first or second */
+    uint32_t stays;           /* 1: its weights stay while the group runs */
 };
 
 /* A map that is made and read within the group. */
 struct cnnvp_plan_slot {
-    uint32_t channels, height, width; /* of the map */
-    uint32_t word_shift;              /* word size, as in struct cnnvp_tensor */
-    int32_t zero;                     /* word that stands for 0, as in struct cnnvp_tensor */
-    size_t first, last;               /* first member that makes the map, last member that reads it */
-    uint32_t rows, columns;           /* size of the slot, in lines of the map */
+    struct cnnvp_tensor map; /* its shape and words */
+    size_t first, last;      /* first member that makes the map, last member that reads it */
+    uint32_t rows, columns;  /* size of the slot, in lines of the map */
     struct cnnvp_place place;
 };
 
 static inline uint64_t cnnvp_plan_slot_bytes(const struct cnnvp_plan_slot *slot)
 {
-    return (uint64_t)slot->channels * slot->rows * slot->columns << slot->word_shift;
+    return (uint64_t)slot->map.channels * slot->rows * slot->columns << slot->map.word_shift;
 }
 
+struct cnnvp_binary_level;
 struct cnnvp_plan_group {
     size_t first, count; /* layers of the network */
     struct cnnvp_plan_member *members;
@@ -43,6 +44,10 @@ struct cnnvp_plan_group {
     enum cnnvp_group_halo halo;
     uint32_t tile_rows, tile_columns;
     struct cnnvp_group_reach *rows, *columns; /* [tile][member] */
+    uint64_t stream; /* bytes from address 0 of each half of the weight buffer for weights that do not stay */
+    /* Of depth-first chains: */
+    struct cnnvp_binary_level *levels; /* of its features, one more than members; NULL: it is a fused group */
+    const char *issue_reason;          /* why the guest or the scheduler issues it; a static text */
 };
 
 static inline uint64_t cnnvp_plan_group_tiles(const struct cnnvp_plan_group *group)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Allocates places in the halves of an on-chip buffer for data that live from one step to another: whole maps, slots of
- * fused groups, blocks of depth-first chains. First fit: each place in turn gets the bytes nearest to one edge of a
- * half that are free for its whole lifetime.
+ * fused groups, blocks of depth-first chains, weights. First fit: each place in turn gets the bytes nearest to one edge
+ * of a half that are free for its whole lifetime.
  */
 #pragma once
 
@@ -22,11 +22,14 @@ struct cnnvp_place {
     const struct cnnvp_place *next;
 };
 
+#define CNNVP_FOR_EVER SIZE_MAX /* the last step of a place that is never free again */
+
 struct cnnvp_scratchpad {
     uint32_t halves;
     uint64_t room[CNNVP_SCRATCHPAD_HALVES];
     int from_top; /* 1: places are allocated from the upper edge down, 0: from the lower edge up */
     const struct cnnvp_place *placed;
+    uint64_t taken[CNNVP_SCRATCHPAD_HALVES]; /* bytes from the edge that are in use for ever */
 };
 
 /* Sets half and address of a place whose bytes and lifetime are set, without overlap with places put before. It tries

@@ -100,7 +100,13 @@ static void chains_have_layers_of_their_own(void **state)
     struct cnnvp_binary_layer block = {.plan = {.tag = 9, .in = {.address = 0x300, .batch_stride = STRIDE}}};
     struct cnnvp_binary_group chain = {.layer_count = 1};
     struct cnnvp_binary_level levels[2] = {{.target = 5}, {.target = 6}};
-    struct cnnvp_groups groups = {.table = &chain, .count = 1, .layers = &block, .member_count = 1, .levels = levels};
+    struct cnnvp_groups groups = {
+        .table = &chain,
+        .count = 1,
+        .members = &block,
+        .member_count = 1,
+        .member_bytes = sizeof block,
+        .levels = levels};
     (void)state;
     make(&shared, 2, 4 * BATCH);
     shared.build.groups = &groups;

@@ -60,6 +60,7 @@ static void make(struct whole *whole, uint32_t accelerators)
         .count = 1,
         .members = whole->members,
         .member_count = MEMBERS,
+        .member_bytes = sizeof *whole->members,
         .reaches = whole->reaches,
         .reach_count = (TILES + 1) * MEMBERS};
     whole->table = (struct cnnvp_binary_group){
@@ -174,7 +175,12 @@ static void chains_may_take_turns(void **state)
     for (uint32_t i = 0; i < CHAINS * OF_A_CHAIN; ++i)
         blocks[i] = whole.layers[i / OF_A_CHAIN + i % OF_A_CHAIN * CHAINS];
     whole.groups = (struct cnnvp_groups){
-        .table = chains, .count = CHAINS, .layers = blocks, .member_count = CHAINS * OF_A_CHAIN, .levels = levels};
+        .table = chains,
+        .count = CHAINS,
+        .members = blocks,
+        .member_count = CHAINS * OF_A_CHAIN,
+        .member_bytes = sizeof *blocks,
+        .levels = levels};
     whole.build.table_bytes = (size_t)(cnnvp_binary_place_tables(&whole.build) - CNNVP_BINARY_ADDRESS);
     cnnvp_binary_write_tables(&whole.build, whole.binary);
     const struct cnnvp_binary *header = at(&whole, CNNVP_BINARY_ADDRESS);

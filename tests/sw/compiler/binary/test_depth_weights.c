@@ -54,10 +54,10 @@ static void check_places(uint64_t weight_bytes)
     for (uint32_t i = 0; i < build.weight_tiles.count; ++i) {
         const struct cnnvp_weight_tile *weight_tile = &build.weight_tiles.all[i];
         if (!weight_tile->stays) {
-            assert_true(weight_tile->bytes <= build.groups->streams[0]);
+            assert_true(weight_tile->bytes <= build.groups->plans[0].stream);
             continue;
         }
-        assert_true(weight_tile->chip_address >= build.groups->streams[0]);
+        assert_true(weight_tile->chip_address >= build.groups->plans[0].stream);
         assert_true(weight_tile->chip_address + weight_tile->bytes <= weight_bytes);
         for (uint32_t k = 0; k < i; ++k) {
             const struct cnnvp_weight_tile *other = &build.weight_tiles.all[k];
@@ -74,7 +74,7 @@ static void all_stay_where_they_fit(void **state)
     assert_int_equal(place(65536, CNNVP_ISSUE_GUEST), CNNVP_DONE);
     assert_int_equal(build.groups->count, 1);
     assert_int_equal(build.groups->table[0].resident, 1);
-    assert_int_equal(build.groups->streams[0], 0);
+    assert_int_equal(build.groups->plans[0].stream, 0);
     for (size_t i = 0; i < graph.layer_count; ++i) {
         uint64_t all;
         const uint64_t stays = staying(i, &all);
@@ -82,6 +82,26 @@ static void all_stay_where_they_fit(void **state)
         assert_int_equal(all, i == 2 ? 0 : i == 3 ? 64 * 16 * 9 * 2 : 16 * 16 * 9 * 2);
     }
     check_places(65536);
+    clear();
+}
+
+/* The smallest buffer there is has halves of 32 bytes, of which 9 weights take 18. */
+static void a_few_stay_in_the_smallest_buffer(void **state)
+{
+    struct fake_config config = fake_nfu();
+    const struct cnnvp_binary_options options = {.images = 1, .block = 4};
+    uint64_t all;
+    (void)state;
+    config.weight_bytes = 64;
+    graph_case_begin(&graph, 1, 16);
+    graph_case_output(&graph, graph_case_conv(&graph, 0, 1));
+    struct cnnvp_target target = cases_target(&config);
+    assert_int_equal(cnnvp_depth_find(&graph, 4, &problem), CNNVP_DONE);
+    assert_int_equal(cnnvp_binary_build(&graph, &target, &options, &build, &problem), CNNVP_DONE);
+    cnnvp_target_clear(&target);
+    assert_int_equal(staying(0, &all), 18);
+    assert_int_equal(all, 18);
+    check_places(32);
     clear();
 }
 
@@ -114,7 +134,7 @@ static void the_scheduler_needs_all_of_them(void **state)
     scheduler = 0x1000;
     assert_int_equal(place(65536, CNNVP_ISSUE_SCHEDULER), CNNVP_DONE);
     assert_int_equal(build.groups->table[0].scheduled, 2);
-    assert_string_equal(build.groups->issue_reasons[0], "as asked");
+    assert_string_equal(build.groups->plans[0].issue_reason, "as asked");
     clear();
     assert_int_equal(place(65536, CNNVP_ISSUE_GUEST), CNNVP_DONE);
     assert_int_equal(build.groups->table[0].scheduled, 0);
@@ -154,9 +174,8 @@ static void equal_chains_have_equal_issuers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(all_stay_where_they_fit),
-        cmocka_unit_test(the_most_used_stay_otherwise),
-        cmocka_unit_test(the_scheduler_needs_all_of_them),
+        cmocka_unit_test(all_stay_where_they_fit),         cmocka_unit_test(a_few_stay_in_the_smallest_buffer),
+        cmocka_unit_test(the_most_used_stay_otherwise),    cmocka_unit_test(the_scheduler_needs_all_of_them),
         cmocka_unit_test(equal_chains_have_equal_issuers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

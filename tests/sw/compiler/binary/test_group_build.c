@@ -45,8 +45,8 @@ static void a_chain_has_slots_in_turn(void **state)
     assert_int_equal(make(&made, 0, 3), CNNVP_DONE);
     assert_int_equal(made.group.slot_count, 2);
     for (size_t s = 0; s < 2; ++s) {
-        assert_int_equal(made.group.slots[s].channels, 4);
-        assert_int_equal(made.group.slots[s].height, s == 0 ? 16 : 8);
+        assert_int_equal(made.group.slots[s].map.channels, 4);
+        assert_int_equal(made.group.slots[s].map.height, s == 0 ? 16 : 8);
         assert_int_equal(made.group.slots[s].first, s);
         assert_int_equal(made.group.slots[s].last, s + 1);
     }

@@ -43,12 +43,17 @@ static int clear_graph(void **state)
     return unlink(file);
 }
 
-static cnnvp_result read_text(const char *text, struct cnnvp_plan *plan, struct cnnvp_error *error)
+static void write_text(const char *name, const char *text)
 {
-    FILE *stream = fopen(file, "w");
+    FILE *stream = fopen(name, "w");
     assert_non_null(stream);
     (void)fputs(text, stream);
     assert_int_equal(fclose(stream), 0);
+}
+
+static cnnvp_result read_text(const char *text, struct cnnvp_plan *plan, struct cnnvp_error *error)
+{
+    write_text(file, text);
     return cnnvp_plan_read(&graph, file, plan, error);
 }
 
@@ -105,6 +110,56 @@ static void what_is_written_is_read_again(void **state)
 
 #define GROUP "groups:\n  - {layers: [conv, pool], tile_h: 8, tile_w: 8, halo: row}\n"
 
+/* The file is beside the plan. */
+static void orders_are_read(void **state)
+{
+    static const struct {
+        const char *text, *where, *what;
+    } wrong[] = {
+        {"order: []\n", "1:1", "unknown key \"order\""},
+        {"blocks: 3\n", "1:9", "an order is blocks: [[0, 0], [1, 0], ...]"},
+        {"blocks: []\n", "1:9", "an order is blocks"},
+        {"blocks:\n  - [0, 0]\n  - [1]\n", "3:5", "a block is [x, y], two whole numbers from 0 on"},
+        {"blocks:\n  - [0, 0]\n  - 1\n", "3:5", "a block is [x, y]"},
+        {"blocks: [[0, 0, 0]]\n", "1:10", "a block is [x, y]"},
+        {"blocks: [[0, 0], [1, -1]]\n", "1:22", "a block is [x, y]"},
+        {"blocks: [[0, 0], [65536, 0]]\n", "1:19", "a block is [x, y]"},
+    };
+    char beside[sizeof file + 8], text[64];
+    struct cnnvp_plan plan;
+    struct cnnvp_error error = {""};
+    (void)state;
+    (void)snprintf(beside, sizeof beside, "%s.order", file);
+    (void)snprintf(text, sizeof text, "order: %s\n", strrchr(beside, '/') + 1);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
+        char place[64];
+        write_text(beside, wrong[i].text);
+        assert_int_equal(read_text(text, &plan, &error), CNNVP_BAD_INPUT);
+        cnnvp_plan_clear(&plan);
+        (void)snprintf(place, sizeof place, "%s:%s: ", beside, wrong[i].where);
+        if (strncmp(error.text, place, strlen(place)) != 0 || strstr(error.text, wrong[i].what) == NULL)
+            fail_msg("\"%s\" at %s is not in: %s", wrong[i].what, place, error.text);
+    }
+    write_text(beside, "blocks: [[0, 0], [1, 0],\n  [65535, 3]]\n");
+    assert_int_equal(read_text(text, &plan, &error), CNNVP_DONE);
+    assert_true(plan.order_table && plan.order.count == 3);
+    assert_true(plan.order.blocks[1] == 1 && plan.order.blocks[2] == (65535 | 3 << 16));
+    assert_non_null(strstr(plan.order.places[2], ".order:2:3"));
+    cnnvp_plan_clear(&plan);
+    FILE *stream = fopen(beside, "w");
+    assert_true(stream != NULL && fprintf(stream, "blocks:\n") > 0);
+    for (unsigned i = 0; i < 4096; ++i)
+        (void)fprintf(stream, "  - [%u, %u]\n", i % 64, i / 64);
+    assert_int_equal(fclose(stream), 0);
+    assert_int_equal(read_text(text, &plan, &error), CNNVP_DONE);
+    assert_true(plan.order.count == 4096 && plan.order.blocks[4095] == (63 | 63 << 16));
+    cnnvp_plan_clear(&plan);
+    assert_int_equal(unlink(beside), 0);
+    assert_int_equal(read_text(text, &plan, &error), CNNVP_BAD_INPUT);
+    assert_non_null(strstr(error.text, "where morton, table or the file of an order is expected"));
+    cnnvp_plan_clear(&plan);
+}
+
 static void groups_are_checked(void **state)
 {
     (void)state;
@@ -123,8 +178,8 @@ static void groups_are_checked(void **state)
     refused("groups:\n  - {layers: [conv, pool], tile_h: 8, tile_w: 8, halo: none}\n", "2:56",
             "where recompute, row or full is");
     refused("halo: none\n", "1:7", "halo: \"none\" where recompute, row or full is expected");
-    refused("order: [table]\n", "1:8", "where morton or table is expected");
-    refused("order: raster\n", "1:8", "order: \"raster\" where morton or table is expected");
+    refused("order: [table]\n", "1:8", "where morton, table or the file of an order is expected");
+    refused("order: raster\n", "1:8", "order: \"raster\" where morton, table or the file of an order is expected");
     refused(GROUP "  - {layers: [pool, conv#2], tile_h: 1, tile_w: 1, halo: row}\n", "3:5", "in another group already");
     refused("groups:\n  - {layers: [conv#2, 'a \"pool\"'], tile_h: 1, tile_w: 1, halo: row}\n"
             "  - {layers: [conv, pool], tile_h: 1, tile_w: 1, halo: row}\n",
@@ -154,6 +209,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read_again),
+        cmocka_unit_test(orders_are_read),
         cmocka_unit_test(groups_are_checked),
         cmocka_unit_test(cuts_and_tensors_are_checked),
     };

@@ -21,7 +21,7 @@ struct placed {
 
 static uint64_t bytes_of(const struct cnnvp_plan_slot *slot)
 {
-    return ((uint64_t)slot->channels * slot->rows * slot->columns * 2 + 63) / 64 * 64;
+    return ((uint64_t)slot->map.channels * slot->rows * slot->columns * 2 + 63) / 64 * 64;
 }
 
 /* Member i makes slot i and reads slot i - 1, and an addition one of the earlier slots besides. */
@@ -47,8 +47,7 @@ static void draw(uint64_t *random, struct placed *placed)
         }
         if (i < group->slot_count)
             placed->slots[i] = (struct cnnvp_plan_slot){
-                .word_shift = 1,
-                .channels = 1 + below(random, 4),
+                .map = {.word_shift = 1, .channels = 1 + below(random, 4)},
                 .rows = 1 + below(random, 9),
                 .columns = 1 + below(random, 40),
                 .first = i,
@@ -137,8 +136,8 @@ static void what_is_missing_is_said(void **state)
     placed.group.slots = placed.slots;
     placed.members[0] = (struct cnnvp_plan_member){.in = CNNVP_PLAN_NO_SLOT, .in2 = CNNVP_PLAN_NO_SLOT, .out = 0};
     placed.members[1] = (struct cnnvp_plan_member){.in = 0, .in2 = CNNVP_PLAN_NO_SLOT, .out = CNNVP_PLAN_NO_SLOT};
-    placed.slots[0] =
-        (struct cnnvp_plan_slot){.word_shift = 1, .channels = 1, .rows = 8, .columns = 40, .first = 0, .last = 1};
+    placed.slots[0] = (struct cnnvp_plan_slot){
+        .map = {.word_shift = 1, .channels = 1}, .rows = 8, .columns = 40, .first = 0, .last = 1};
     placed.top[0] = placed.top[1] = 512;
     assert_int_equal(cnnvp_plan_group_place(&placed.group, placed.top, 2, &lack), 0);
     assert_int_equal(lack, 128);

@@ -51,7 +51,7 @@ static void draw_chain(uint64_t *random, struct chain *chain)
         member->in2 = CNNVP_PLAN_NO_SLOT;
         member->out = i + 1 == group->count ? CNNVP_PLAN_NO_SLOT : i;
         chain->slots[i] = (struct cnnvp_plan_slot){
-            .word_shift = 1, .channels = 1, .height = size, .width = size, .first = i, .last = i + 1};
+            .map = {.word_shift = 1, .channels = 1, .height = size, .width = size}, .first = i, .last = i + 1};
     }
     group->tile_h = 1 + below(random, size);
     group->tile_w = 1 + below(random, size);

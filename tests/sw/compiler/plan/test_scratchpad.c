@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Places in the halves of a buffer: of random extents that are there for random times each one lies at the lowest
- * offset that is free from the edge, in the first half that has one, as found by trying every offset; what is said to
- * be missing is, and what is said to be free below all of them is.
+ * Places in the halves of a buffer: of random extents that are there for random times, or for ever, each one lies at
+ * the lowest offset that is free from the edge, in the first half that has one, as found by trying every offset; what
+ * is said to be missing is, and what is said to be free below all of them is.
  */
 
 #include "test.h"
@@ -100,6 +100,10 @@ static void each_has_the_lowest_free_offset(void **state)
             place->bytes = 1 + below(&random, 12);
             place->begin = below(&random, 10);
             place->end = place->begin + below(&random, 4);
+            if (below(&random, 3) == 0) {
+                place->begin = 0;
+                place->end = CNNVP_FOR_EVER;
+            }
             placed = expect_place(&pad, &drawn, below(&random, pad.halves),
                                   below(&random, 4) != 0 ? CNNVP_SCRATCHPAD_ANY : below(&random, 4));
             found += placed != 0;
