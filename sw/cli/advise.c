@@ -2,12 +2,12 @@
 /*
  * Advice on a run: tries single changes of the platform and the options, and shows which ones help. The platform lists
  * its parameters, and which of them have an effect beside the others; none is known here by name. Changes are tried in
- * the order of their promise, an upper bound of the gain from the critical path: half of an instance's share if a number
- * is doubled or halved, all of its share for another choice. Units that move data share their promise, since each can
- * shorten the others' waits, and a larger storage size can avoid these waits. If doubling a number made the run worse,
- * halving promises the same gain. Options promise all of the time, instruction lists the core's share. If the objective
- * counts energy, an instance promises its share of that where it is the larger one. Changes that promise less than 1 %
- * are not tried. One trial runs per processor.
+ * the order of their promise, an upper bound of the gain from the critical path: half of an instance's share if a
+ * number is doubled or halved, all of its share for another choice. Units that move data share their promise, since
+ * each can shorten the others' waits, and a larger storage size can avoid these waits. If doubling a number made the
+ * run worse, halving promises the same gain. Options promise all of the time, instruction lists the core's share. If
+ * the objective counts energy, an instance promises its share of that where it is the larger one. Changes that promise
+ * less than 1 % are not tried. One trial runs per processor.
  */
 #include "cli.h"
 
@@ -75,11 +75,10 @@ struct advice {
     struct cnnvp_options options; /* those of the run, but timing only */
     struct change *changes;
     size_t count;
-    struct costs now;                 /* of the original run */
-    json_t *path;                     /* critical path of the original run, ps by instance */
-    json_t *energy;                   /* energy of the original run by instance, dynamic_pj and static_pj */
-    struct cnnvp_plan_memory *memory; /* of the original run's plan; NULL: none */
-    unsigned limit;                   /* time limit of a trial on the host, s */
+    struct costs now; /* of the original run */
+    json_t *path;     /* critical path of the original run, ps by instance */
+    json_t *energy;   /* energy of the original run by instance, dynamic_pj and static_pj */
+    unsigned limit;   /* time limit of a trial on the host, s */
 };
 
 /* ---- one run ---- */
@@ -119,8 +118,7 @@ static double score(const struct advice *advice, const struct costs *costs)
 }
 
 static cnnvp_result run_once(const struct advice *advice, const cnnvp_config *config,
-                             const struct cnnvp_options *options, struct costs *costs, struct advice *whole,
-                             struct cnnvp_error *error)
+                             const struct cnnvp_options *options, struct costs *costs, struct cnnvp_error *error)
 {
     CNNVP_SCOPED(cnnvp_run_clear)
     struct cnnvp_run run = {
@@ -128,7 +126,7 @@ static cnnvp_result run_once(const struct advice *advice, const cnnvp_config *co
         .options = options,
         .like = advice->run,
         .stopped = cli_was_interrupted,
-        .memory = advice->memory,
+        .memory = advice->run->memory,
         .platform_options = {.struct_size = sizeof run.platform_options,
                              .timing_only = 1,
                              .verbosity = -1,
@@ -139,7 +137,7 @@ static cnnvp_result run_once(const struct advice *advice, const cnnvp_config *co
     CNNVP_TRY(cnnvp_run_load(&run, config, error));
     CNNVP_TRY(cnnvp_platform_run(run.platform, &end));
     CNNVP_TRY(cnnvp_platform_stats(run.platform, &text));
-    return read_costs(text, costs, whole);
+    return read_costs(text, costs, NULL);
 }
 
 /* Runs with one changed setting. Fails if the setting is invalid or the changed platform cannot run the network. */
@@ -161,7 +159,7 @@ static cnnvp_result run_with(const struct advice *advice, const char *setting, s
         CNNVP_TRY(cnnvp_config_set(changed, setting, &unused));
     }
     CNNVP_TRY(cnnvp_config_resolve(changed, &unused));
-    return run_once(advice, changed, &options, costs, NULL, &unused);
+    return run_once(advice, changed, &options, costs, &unused);
 }
 
 /* ---- what is tried ---- */
@@ -651,7 +649,6 @@ static void end(struct advice *advice)
 {
     json_decref(advice->path);
     json_decref(advice->energy);
-    cnnvp_plan_memory_free(advice->memory);
     free(advice->changes);
 }
 
@@ -664,20 +661,17 @@ static cnnvp_result write_rows(const char *file, json_t *rows, struct cnnvp_erro
     return text != NULL ? cnnvp_output_whole(file, text, strlen(text), error) : cnnvp_config_no_memory(error);
 }
 
-cnnvp_result advise(const struct cnnvp_run *run, const cnnvp_config *config, const char *file, FILE *stream,
-                    struct cnnvp_error *error)
+cnnvp_result advise(const struct cnnvp_run *run, const cnnvp_config *config, const char *statistics, unsigned seconds,
+                    const char *file, FILE *stream, struct cnnvp_error *error)
 {
     struct advice advice;
     CNNVP_TRY(begin(run, config, &advice, error));
     json_t *rows = json_array();
-    const time_t at = time(NULL);
-    advice.memory = cnnvp_plan_memory_new(); /* without it, each trial is planned anew */
-    cnnvp_result result = run_once(&advice, config, &advice.options, &advice.now, &advice, error);
-    advice.limit += LIMIT_RUNS * (unsigned)(time(NULL) - at);
-    if (result == CNNVP_DONE)
-        add_changes(&advice);
-    try_all(&advice);
+    advice.limit += LIMIT_RUNS * seconds;
+    cnnvp_result result = read_costs(statistics, &advice.now, &advice);
     if (result == CNNVP_DONE) {
+        add_changes(&advice);
+        try_all(&advice);
         print_table(&advice, rows, stream);
         result = file != NULL ? write_rows(file, rows, error) : result;
     }
