@@ -28,7 +28,6 @@
 #include "cnnvp_integer.h"
 #include "compiler.h"
 #include "config.h"
-#include "memory/dram/dram_timing.h"
 #include "output_file.h"
 #include "plan_memory.h"
 #include "value.h"
@@ -397,20 +396,14 @@ static int is_in_several(const struct advice *advice, const char *name)
     return count > 1;
 }
 
-/* What a value stands for: where an off-chip memory counts something (a number without a unit), 0 means as many as the
- * part has. Other numbers of the part, such as its timings, are nobody's choice. */
-static uint64_t meant(const struct cnnvp_instance *instance, const struct cnnvp_param *param, uint64_t value)
-{
-    const int counted = value == 0 && param->unit[0] == '\0' && strcmp(instance->model, "dram") == 0;
-    return counted ? cnnvp_dram_of_part(instance->values, param->name) : value;
-}
-
 /* Accelerators that share images are alike, so a parameter changes in all of them. */
 static void add_parameter(struct advice *advice, const struct cnnvp_instance *instance, uint32_t index)
 {
     const struct cnnvp_param *param = &instance->unit->params[index];
     const double part = share_of(advice, moves_data(instance->unit) ? NULL : instance->name);
     const uint64_t value = instance->values[index];
+    /* other numbers of a memory's part than those without a unit, such as its timings, are nobody's choice */
+    const uint64_t meant = param->unit[0] == '\0' ? cnnvp_number_meant(instance, param->name, value) : value;
     char name[160];
     if (cnnvp_config_first_length(advice->config, instance->name) < strlen(instance->name) ||
         is_shared_clock(instance->unit, param) || strcmp(param->unit, "what if") == 0)
@@ -424,7 +417,7 @@ static void add_parameter(struct advice *advice, const struct cnnvp_instance *in
     else if (cnnvp_instance_unmet(instance, index, value) != NULL)
         return;
     else if (param->type == CNNVP_PARAM_UINT)
-        add_number(advice, param, name, meant(instance, param, value), part / 2);
+        add_number(advice, param, name, meant, part / 2);
     else if (param->type == CNNVP_PARAM_SIZE)
         add_number(advice, param, name, value, part / 2 + share_of(advice, NULL));
 }

@@ -7,7 +7,6 @@
 #include "config.h"
 #include "guest_file.h"
 #include "explore.h"
-#include "memory/dram/dram_timing.h"
 
 /* The keys, in the order in which messages list them. */
 enum key {
@@ -158,15 +157,14 @@ static void offer_names(void *context, struct cnnvp_suggest *suggest)
     }
 }
 
-/* What a number of the configuration stands for: a 0 of an off-chip memory may mean the number of its part. */
+/* What a number of the configuration stands for. */
 static double number_of(const cnnvp_config *config, const char *name, uint64_t value)
 {
     const struct cnnvp_resolved *resolved = cnnvp_config_resolved(config);
-    for (size_t i = 0; value == 0 && i < resolved->instance_count; ++i) {
-        const struct cnnvp_instance *instance = &resolved->instances[i];
-        const size_t length = strlen(instance->name);
-        if (strncmp(name, instance->name, length) == 0 && name[length] == '.' && strcmp(instance->model, "dram") == 0)
-            return (double)cnnvp_dram_of_part(instance->values, name + length + 1);
+    for (size_t i = 0; i < resolved->instance_count; ++i) {
+        const size_t length = strlen(resolved->instances[i].name);
+        if (strncmp(name, resolved->instances[i].name, length) == 0 && name[length] == '.')
+            return (double)cnnvp_number_meant(&resolved->instances[i], name + length + 1, value);
     }
     return (double)value;
 }
