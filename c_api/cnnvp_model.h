@@ -50,9 +50,9 @@ extern "C" {
 /* The host refuses a unit with another major number. A new minor number only appends members to the structs of this
  * header. A unit's `abi_minor` tells the host which members the unit's tables have; `struct_size` of the host's structs
  * tells the unit which members those have. 3.1: keep, follow and speedup of the host; 3.2: join; 3.3: about; 3.4:
- * simulated of cnnvp_init; 3.5: extend; 3.6: asks, watched. */
+ * simulated of cnnvp_init; 3.5: extend; 3.6: asks, watched; 3.7: conditions of cnnvp_unit. */
 #define CNNVP_ABI_MAJOR 3u
-#define CNNVP_ABI_MINOR 6u
+#define CNNVP_ABI_MINOR 7u
 
 /* Name of the exported function of a model library; see cnnvp_model_query below. */
 #define CNNVP_MODEL_QUERY_SYMBOL "cnnvp_model_query"
@@ -223,6 +223,21 @@ struct cnnvp_param {
     uint64_t max;
     const char *choices; /* for ENUM: "off|on"; otherwise NULL */
     const char *help;    /* one sentence */
+};
+
+/*
+ * When a parameter has an effect. Several conditions of a parameter must all hold. Without effect, it is not tried for
+ * advice, and `--set` refuses it.
+ *
+ * where: NAME=VALUE|VALUE or NAME!=VALUE|VALUE: another parameter of the unit has one, or none, of these values, which
+ * are written as in a platform file. NULL: no time, energy or result ever depends on the parameter, which decides what
+ * is possible, or how fast the simulation is; such a parameter is not refused.
+ */
+struct cnnvp_condition {
+    const char *param;
+    const char *choice; /* NULL: all values of the parameter have no effect otherwise; or that choice of an ENUM, which
+                         * then does what the default does */
+    const char *where;
 };
 
 enum cnnvp_port_kind {
@@ -513,6 +528,9 @@ struct cnnvp_unit {
      * is 0 if that memory reports no rate. For such a parameter of a memory itself (`size` 0), sets the value of its
      * part. */
     void (*fit)(uint64_t *params, uint64_t clock_mhz, const struct cnnvp_memory_rate *memory);
+
+    const struct cnnvp_condition *conditions; /* of parameters; since 3.7 */
+    size_t condition_count;
 };
 
 /* ------------------------------------------------------------------------------------------------------------------

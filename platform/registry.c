@@ -58,6 +58,28 @@ static cnnvp_result check_params(const struct cnnvp_unit *unit, const char *wher
     return CNNVP_DONE;
 }
 
+static int has_table(const void *table, size_t count)
+{
+    return count <= MAX_TABLE && (count == 0 || table != NULL);
+}
+
+static cnnvp_result check_conditions(const struct cnnvp_unit *unit, const char *where, struct cnnvp_error *error)
+{
+    const struct cnnvp_condition *wrong;
+
+    if (unit->struct_size < sizeof *unit)
+        return CNNVP_DONE;
+    if (!has_table(unit->conditions, unit->condition_count))
+        return cnnvp_config_error(error, where, "a table is missing or has more than %d entries", MAX_TABLE);
+    wrong = cnnvp_unit_wrong_condition(unit);
+    if (wrong == NULL)
+        return CNNVP_DONE;
+    return cnnvp_config_error(error, where,
+                              "the condition \"%s\" of parameter %s is not NAME=VALUE or NAME!=VALUE of "
+                              "another parameter, or is of an unknown parameter or choice",
+                              wrong->where != NULL ? wrong->where : "", wrong->param != NULL ? wrong->param : "");
+}
+
 static cnnvp_result check_port(const struct cnnvp_unit *unit, size_t index, const char *where,
                                struct cnnvp_error *error)
 {
@@ -168,11 +190,6 @@ static cnnvp_result check_instructions(const struct cnnvp_unit *unit, const char
     return CNNVP_DONE;
 }
 
-static int has_table(const void *table, size_t count)
-{
-    return count <= MAX_TABLE && (count == 0 || table != NULL);
-}
-
 cnnvp_result cnnvp_registry_check(const struct cnnvp_unit *unit, const char *where, struct cnnvp_error *error)
 {
     /* The first members have had the same place since version 1. The others are only read after these have been
@@ -183,9 +200,9 @@ cnnvp_result cnnvp_registry_check(const struct cnnvp_unit *unit, const char *whe
             "built for model ABI %u.%u, this program has %u.%u: compile it again with its headers; what "
             "sources of another major have to change is in c_api/README.md",
             (unsigned)unit->abi_major, (unsigned)unit->abi_minor, CNNVP_ABI_MAJOR, CNNVP_ABI_MINOR);
-    if (unit->struct_size < sizeof *unit)
+    if (unit->struct_size < offsetof(struct cnnvp_unit, conditions)) /* the members of 3.0 */
         return cnnvp_config_error(error, where, "its unit table has %" PRIu32 " bytes, model ABI %u.%u has %zu",
-                                  unit->struct_size, CNNVP_ABI_MAJOR, 0u, sizeof *unit);
+                                  unit->struct_size, CNNVP_ABI_MAJOR, 0u, offsetof(struct cnnvp_unit, conditions));
     if (!is_name(unit->kind) || unit->version == NULL || unit->summary == NULL)
         return cnnvp_config_error(error, where, "its kind, version or summary is missing");
     if (unit->instance_size == 0 || unit->instance_size > max_instance_size)
@@ -201,6 +218,7 @@ cnnvp_result cnnvp_registry_check(const struct cnnvp_unit *unit, const char *whe
         return cnnvp_config_error(error, where, "it has events but not the function event");
 
     CNNVP_TRY(check_params(unit, where, error));
+    CNNVP_TRY(check_conditions(unit, where, error));
     for (size_t i = 0; i < unit->port_count; ++i)
         CNNVP_TRY(check_port(unit, i, where, error));
     CNNVP_TRY(check_registers(unit, where, error));

@@ -44,12 +44,14 @@ def find_program(given):
 def replay(program, parameters, trace, untimed):
     """Replays the trace; returns its statistics and the printed text."""
     with tempfile.TemporaryDirectory() as folder:
-        stats = os.path.join(folder, "replay.json")
-        command = [program, "memory", trace, "--stats", stats]
+        stats, platform = os.path.join(folder, "replay.json"), os.path.join(folder, "platform.yaml")
+        with open(platform, "w", encoding="utf-8") as stream:
+            stream.write("base: nfu\nunits:\n  dram:\n")
+            for name, value in parameters.items():
+                if name not in ("model", "at", "size"):
+                    stream.write("    %s: %s\n" % (name, value if value != "" else repr("")))
+        command = [program, "memory", trace, "--stats", stats, "--platform", platform]
         command += ["--untimed", "--outstanding", "1024"] if untimed else []
-        for name, value in parameters.items():
-            if name not in ("model", "at", "size"):
-                command += ["-s", "dram.%s=%s" % (name, value)]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True)
         if done.returncode != 0:
             fail("the replay failed: " + done.stderr.strip())

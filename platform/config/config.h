@@ -127,6 +127,17 @@ int cnnvp_instance_asks(const struct cnnvp_resolved *resolved, const struct cnnv
 void cnnvp_binding_text(const struct cnnvp_resolved *resolved, const struct cnnvp_binding *binding, char *buffer,
                         size_t size);
 
+/* The index-th condition of a unit's parameter, NULL after the last. */
+const struct cnnvp_condition *cnnvp_unit_condition(const struct cnnvp_unit *unit, uint32_t param, size_t index);
+/* The first condition that does not hold for this value of the parameter beside the others of the instance, so that the
+ * value has no effect of its own; NULL: it has one. */
+const struct cnnvp_condition *cnnvp_instance_unmet(const struct cnnvp_instance *instance, uint32_t param,
+                                                   uint64_t value);
+/* The parameter on whose value the condition depends; UINT32_MAX: on none. */
+uint32_t cnnvp_condition_of(const struct cnnvp_unit *unit, const struct cnnvp_condition *condition);
+/* BAD_INPUT: an assignment of cnnvp_config_set has no effect in this resolved configuration, and is not the default. */
+CNNVP_MUST_USE cnnvp_result cnnvp_config_effects(const cnnvp_config *config, struct cnnvp_error *error);
+
 /* Fills `error` with the place of parameter `index` (UINT32_MAX: of the instance) and the message. */
 void cnnvp_config_place_error(const struct cnnvp_instance *instance, uint32_t index, const char *message,
                               struct cnnvp_error *error);

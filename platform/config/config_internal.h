@@ -6,8 +6,9 @@
  *   draft  -> resolved config_resolve.c  finds models, types and checks parameters (base/value.c),
  *                      config_wire.c     addresses, clocks
  *                      config_connect.c  connections, interrupts
- * config_text.c and config_header.c print the resolved form; config.c is the public API. Drafts and resolved forms
- * never change once they are made, and are reference-counted, so that copying a configuration is cheap.
+ * config_text.c and config_header.c print the resolved form, config_condition.c says which parameters have an effect in
+ * it; config.c is the public API. Drafts and resolved forms never change once they are made, and are reference-counted,
+ * so that copying a configuration is cheap.
  */
 #pragma once
 
@@ -99,6 +100,9 @@ const char *cnnvp_port_crosses_name(uint32_t flags);
 const struct cnnvp_instance *cnnvp_box_find(const struct cnnvp_resolved *resolved, const char *name);
 /* Index of a parameter in a unit's table; UINT32_MAX if there is none of that name. */
 uint32_t cnnvp_unit_param(const struct cnnvp_unit *unit, const char *name);
+
+/* The first of the unit's conditions that is malformed; NULL: none is. */
+const struct cnnvp_condition *cnnvp_unit_wrong_condition(const struct cnnvp_unit *unit);
 
 /* ---- energy table (config_energy.c) ---- */
 

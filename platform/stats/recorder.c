@@ -255,8 +255,8 @@ uint32_t cnnvp_recorder_link(cnnvp_recorder *recorder, uint32_t from, uint32_t t
 
 static int is_core(const cnnvp_recorder *recorder, uint32_t instance)
 {
-    const struct cnnvp_resolved *platform = recorder->stats.platform;
-    return instance < platform->instance_count && cnnvp_unit_is_core(platform->instances[instance].unit);
+    const struct cnnvp_stats *stats = &recorder->stats;
+    return instance < stats->platform->instance_count && stats->instances[instance].is_core;
 }
 
 /* The core's own traffic counts only for energies and traces. */

@@ -119,6 +119,7 @@ static cnnvp_result init_instance(struct cnnvp_stats *stats, size_t index, struc
     CNNVP_TRY_MEMORY(mine->stats != NULL && mine->counters != NULL, error);
     mine->stat_count = (uint32_t)unit->stat_count;
     mine->counter_count = (uint32_t)unit->counter_count;
+    mine->is_core = cnnvp_unit_is_core(unit);
     CNNVP_TRY(cnnvp_costs_init(stats->platform, instance, &mine->costs, error));
     for (uint32_t i = 0; i < unit->stat_count; ++i)
         CNNVP_TRY(init_stat(stats, instance, i, mine, error));

@@ -55,6 +55,7 @@ struct cnnvp_instance_stats {
     struct cnnvp_counter_slot *counters;
     uint32_t stat_count;
     uint32_t counter_count;
+    int is_core;
     struct cnnvp_requester_stats *requesters; /* in order of their first count */
     uint32_t requester_count;
 };

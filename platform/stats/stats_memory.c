@@ -25,8 +25,7 @@ static uint64_t share_of_cores(const struct cnnvp_stats *stats, size_t memory, c
     for (uint32_t r = 0; r < mine->requester_count; ++r) {
         const uint32_t requester = mine->requesters[r].requester;
 
-        if (requester >= stats->platform->instance_count ||
-            !cnnvp_unit_is_core(stats->platform->instances[requester].unit))
+        if (requester >= stats->platform->instance_count || !stats->instances[requester].is_core)
             continue;
         for (uint32_t s = 0; s < mine->stat_count; ++s)
             if (strcmp(unit->stats[s].name, name) == 0)

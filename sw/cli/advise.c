@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Advice on a run: tries single changes of the platform and the options, and shows which ones help. The platform lists
- * its parameters; none is known here by name. Changes are tried in the order of their promise, an upper bound of the
- * gain from the critical path: half of an instance's share if a number is doubled or halved, all of its share for
- * another choice. Units that move data share their promise, since each can shorten the others' waits, and a larger
- * storage size can avoid these waits. If doubling a number made the run worse, halving promises the same
- * gain. Options promise all of the time, instruction lists the core's share. If the objective counts energy, an
- * instance promises its share of that where it is the larger one. Changes that promise less than 1 % are not tried. One
- * trial runs per processor.
+ * its parameters, and which of them have an effect beside the others; none is known here by name. Changes are tried in
+ * the order of their promise, an upper bound of the gain from the critical path: half of an instance's share if a
+ * number is doubled or halved, all of its share for another choice. Units that move data share their promise, since
+ * each can shorten the others' waits, and a larger storage size can avoid these waits. If doubling a number made the
+ * run worse, halving promises the same gain. Options promise all of the time, instruction lists the core's share. If
+ * the objective counts energy, an instance promises its share of that where it is the larger one. Changes that promise
+ * less than 1 % are not tried. One trial runs per processor.
  */
 #include "cli.h"
 
@@ -28,7 +28,6 @@
 #include "cnnvp_integer.h"
 #include "compiler.h"
 #include "config.h"
-#include "memory/dram/dram_timing.h"
 #include "output_file.h"
 #include "plan_memory.h"
 #include "value.h"
@@ -75,11 +74,10 @@ struct advice {
     struct cnnvp_options options; /* those of the run, but timing only */
     struct change *changes;
     size_t count;
-    struct costs now;                 /* of the original run */
-    json_t *path;                     /* critical path of the original run, ps by instance */
-    json_t *energy;                   /* energy of the original run by instance, dynamic_pj and static_pj */
-    struct cnnvp_plan_memory *memory; /* of the original run's plan; NULL: none */
-    unsigned limit;                   /* time limit of a trial on the host, s */
+    struct costs now; /* of the original run */
+    json_t *path;     /* critical path of the original run, ps by instance */
+    json_t *energy;   /* energy of the original run by instance, dynamic_pj and static_pj */
+    unsigned limit;   /* time limit of a trial on the host, s */
 };
 
 /* ---- one run ---- */
@@ -119,8 +117,7 @@ static double score(const struct advice *advice, const struct costs *costs)
 }
 
 static cnnvp_result run_once(const struct advice *advice, const cnnvp_config *config,
-                             const struct cnnvp_options *options, struct costs *costs, struct advice *whole,
-                             struct cnnvp_error *error)
+                             const struct cnnvp_options *options, struct costs *costs, struct cnnvp_error *error)
 {
     CNNVP_SCOPED(cnnvp_run_clear)
     struct cnnvp_run run = {
@@ -128,7 +125,7 @@ static cnnvp_result run_once(const struct advice *advice, const cnnvp_config *co
         .options = options,
         .like = advice->run,
         .stopped = cli_was_interrupted,
-        .memory = advice->memory,
+        .memory = advice->run->memory,
         .platform_options = {.struct_size = sizeof run.platform_options,
                              .timing_only = 1,
                              .verbosity = -1,
@@ -139,7 +136,7 @@ static cnnvp_result run_once(const struct advice *advice, const cnnvp_config *co
     CNNVP_TRY(cnnvp_run_load(&run, config, error));
     CNNVP_TRY(cnnvp_platform_run(run.platform, &end));
     CNNVP_TRY(cnnvp_platform_stats(run.platform, &text));
-    return read_costs(text, costs, whole);
+    return read_costs(text, costs, NULL);
 }
 
 /* Runs with one changed setting. Fails if the setting is invalid or the changed platform cannot run the network. */
@@ -161,7 +158,7 @@ static cnnvp_result run_with(const struct advice *advice, const char *setting, s
         CNNVP_TRY(cnnvp_config_set(changed, setting, &unused));
     }
     CNNVP_TRY(cnnvp_config_resolve(changed, &unused));
-    return run_once(advice, changed, &options, costs, NULL, &unused);
+    return run_once(advice, changed, &options, costs, &unused);
 }
 
 /* ---- what is tried ---- */
@@ -335,15 +332,18 @@ static void add_number(struct advice *advice, const struct cnnvp_param *param, c
         add_change(advice, name, from, halved, "", promise);
 }
 
-static void add_choices(struct advice *advice, const char *choices, const char *name, const char *now, double promise)
+/* `instance`: that of the parameter, some of whose choices may have no effect; NULL: the choices are an option's. */
+static void add_choices(struct advice *advice, const struct cnnvp_instance *instance, uint32_t param,
+                        const char *choices, const char *name, const char *now, double promise)
 {
-    for (const char *choice = choices; choice != NULL && *choice != '\0';) {
+    size_t length = 0;
+    const char *choice;
+    for (uint64_t i = 0; (choice = cnnvp_value_choice(choices, i, &length)) != NULL; ++i) {
         char to[64];
-        const size_t length = strcspn(choice, "|");
         (void)snprintf(to, sizeof to, "%.*s", (int)length, choice);
-        if (strcmp(to, "ideal") != 0) /* no design can be ideal */
+        if (strcmp(to, "ideal") != 0 && /* no design can be ideal */
+            (instance == NULL || cnnvp_instance_unmet(instance, param, i) == NULL))
             add_change(advice, name, now, to, "", promise);
-        choice += length + (choice[length] == '|');
     }
 }
 
@@ -396,40 +396,30 @@ static int is_in_several(const struct advice *advice, const char *name)
     return count > 1;
 }
 
-/* What a value stands for: where an off-chip memory counts something (a number without a unit), 0 means as many as the
- * part has. Other numbers of the part, such as its timings, are nobody's choice. */
-static uint64_t meant(const struct advice *advice, const struct cnnvp_config_instance *instance,
-                      const struct cnnvp_param *param, uint64_t value)
-{
-    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(advice->config);
-    for (size_t i = 0; i < resolved->instance_count; ++i)
-        if (value == 0 && param->unit[0] == '\0' && strcmp(instance->model, "dram") == 0 &&
-            strcmp(resolved->instances[i].name, instance->name) == 0)
-            return cnnvp_dram_of_part(resolved->instances[i].values, param->name);
-    return value;
-}
-
 /* Accelerators that share images are alike, so a parameter changes in all of them. */
-static void add_parameter(struct advice *advice, const struct cnnvp_config_instance *instance,
-                          const struct cnnvp_param *param)
+static void add_parameter(struct advice *advice, const struct cnnvp_instance *instance, uint32_t index)
 {
+    const struct cnnvp_param *param = &instance->unit->params[index];
     const double part = share_of(advice, moves_data(instance->unit) ? NULL : instance->name);
+    const uint64_t value = instance->values[index];
+    /* other numbers of a memory's part than those without a unit, such as its timings, are nobody's choice */
+    const uint64_t meant = param->unit[0] == '\0' ? cnnvp_number_meant(instance, param->name, value) : value;
     char name[160];
-    uint64_t value;
-    const char *text = NULL;
-    (void)snprintf(name, sizeof name, "%.60s.%.60s", instance->name, param->name);
     if (cnnvp_config_first_length(advice->config, instance->name) < strlen(instance->name) ||
-        cnnvp_config_get(advice->config, name, &value, &text) != CNNVP_DONE || is_shared_clock(instance->unit, param) ||
-        strcmp(param->unit, "what if") == 0 || strcmp(param->unit, "simulation") == 0)
+        is_shared_clock(instance->unit, param) || strcmp(param->unit, "what if") == 0)
         return;
     if (is_in_several(advice, instance->name))
         (void)snprintf(name, sizeof name, CNNVP_ALL_ACCELERATORS "%.60s.%.60s", instance->name, param->name);
-    if (param->type == CNNVP_PARAM_UINT)
-        add_number(advice, param, name, meant(advice, instance, param, value), part / 2);
+    else
+        (void)snprintf(name, sizeof name, "%.60s.%.60s", instance->name, param->name);
+    if (param->type == CNNVP_PARAM_ENUM)
+        add_choices(advice, instance, index, param->choices, name, instance->texts[index], part);
+    else if (cnnvp_instance_unmet(instance, index, value) != NULL)
+        return;
+    else if (param->type == CNNVP_PARAM_UINT)
+        add_number(advice, param, name, meant, part / 2);
     else if (param->type == CNNVP_PARAM_SIZE)
         add_number(advice, param, name, value, part / 2 + share_of(advice, NULL));
-    else if (param->type == CNNVP_PARAM_ENUM)
-        add_choices(advice, param->choices, name, text, part);
 }
 
 /* The share of the core. */
@@ -478,18 +468,18 @@ static void add_option(struct advice *advice, const char *option, int now, const
     const char *found = cnnvp_value_choice(choices, (uint64_t)now, &length);
     (void)snprintf(name, sizeof name, "--%s", option);
     (void)snprintf(word, sizeof word, "%.*s", (int)length, found);
-    add_choices(advice, only != NULL ? only : choices, name, word, 1);
+    add_choices(advice, NULL, 0, only != NULL ? only : choices, name, word, 1);
 }
 
 static void add_changes(struct advice *advice)
 {
-    struct cnnvp_config_instance instance;
+    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(advice->config);
     add_ways(advice);
     add_option(advice, "objective", (int)advice->options.objective, NULL);
     add_option(advice, "schedule", advice->options.schedule, "auto");
-    for (size_t i = 0; cnnvp_config_instance(advice->config, i, &instance) == CNNVP_DONE; ++i)
-        for (size_t p = 0; instance.unit != NULL && p < instance.unit->param_count; ++p)
-            add_parameter(advice, &instance, &instance.unit->params[p]);
+    for (size_t i = 0; i < resolved->instance_count; ++i)
+        for (uint32_t p = 0; resolved->instances[i].unit != NULL && p < resolved->instances[i].unit->param_count; ++p)
+            add_parameter(advice, &resolved->instances[i], p);
     qsort(advice->changes, advice->count, sizeof *advice->changes, by_promise);
 }
 
@@ -652,7 +642,6 @@ static void end(struct advice *advice)
 {
     json_decref(advice->path);
     json_decref(advice->energy);
-    cnnvp_plan_memory_free(advice->memory);
     free(advice->changes);
 }
 
@@ -665,20 +654,17 @@ static cnnvp_result write_rows(const char *file, json_t *rows, struct cnnvp_erro
     return text != NULL ? cnnvp_output_whole(file, text, strlen(text), error) : cnnvp_config_no_memory(error);
 }
 
-cnnvp_result advise(const struct cnnvp_run *run, const cnnvp_config *config, const char *file, FILE *stream,
-                    struct cnnvp_error *error)
+cnnvp_result advise(const struct cnnvp_run *run, const cnnvp_config *config, const char *statistics, unsigned seconds,
+                    const char *file, FILE *stream, struct cnnvp_error *error)
 {
     struct advice advice;
     CNNVP_TRY(begin(run, config, &advice, error));
     json_t *rows = json_array();
-    const time_t at = time(NULL);
-    advice.memory = cnnvp_plan_memory_new(); /* without it, each trial is planned anew */
-    cnnvp_result result = run_once(&advice, config, &advice.options, &advice.now, &advice, error);
-    advice.limit += LIMIT_RUNS * (unsigned)(time(NULL) - at);
-    if (result == CNNVP_DONE)
-        add_changes(&advice);
-    try_all(&advice);
+    advice.limit += LIMIT_RUNS * seconds;
+    cnnvp_result result = read_costs(statistics, &advice.now, &advice);
     if (result == CNNVP_DONE) {
+        add_changes(&advice);
+        try_all(&advice);
         print_table(&advice, rows, stream);
         result = file != NULL ? write_rows(file, rows, error) : result;
     }

@@ -178,9 +178,9 @@ void cli_print_sections(const char *text, FILE *stream);
 
 /* Tries single changes of the platform and the options with timing-only runs. Prints a table of the changes that help
  * the run's objective most, and writes it to `file` for the run's page; NULL: no file. `config` is resolved, and the
- * run has been planned with it. */
-CNNVP_MUST_USE cnnvp_result advise(const struct cnnvp_run *run, const cnnvp_config *config, const char *file,
-                                   FILE *stream, struct cnnvp_error *error);
+ * run has been planned with it, best with a memory of its plan; it took `seconds`, and `statistics` are its own. */
+CNNVP_MUST_USE cnnvp_result advise(const struct cnnvp_run *run, const cnnvp_config *config, const char *statistics,
+                                   unsigned seconds, const char *file, FILE *stream, struct cnnvp_error *error);
 /* For a short run: tries batches, instruction lists and maps on chip with timing-only runs. Prints one line with the
  * best by the objective and its gain, or nothing if none helps. `statistics` are those of the run. */
 CNNVP_MUST_USE cnnvp_result advise_way(const struct cnnvp_run *run, const cnnvp_config *config, const char *statistics,

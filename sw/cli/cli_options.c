@@ -2,6 +2,7 @@
 /* Parses the options of a command (options.def), and checks the files that they name. */
 #include "cli.h"
 #include "base.h"
+#include "config.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -228,5 +229,6 @@ cnnvp_result cli_configure(const struct cli_options *options, cnnvp_config **con
     CNNVP_TRY(cli_report(cnnvp_config_new(platform, config, &cli_error)));
     for (size_t i = 0; i < all->set.count; ++i)
         CNNVP_TRY(cli_report(cnnvp_config_set(*config, all->set.texts[i], &cli_error)));
-    return cli_report(cnnvp_config_resolve(*config, &cli_error));
+    CNNVP_TRY(cli_report(cnnvp_config_resolve(*config, &cli_error)));
+    return cli_report(cnnvp_config_effects(*config, &cli_error));
 }

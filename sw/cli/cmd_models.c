@@ -6,6 +6,7 @@
 #include "cli.h"
 #include "base.h"
 #include "cnnvp_explore.h"
+#include "config.h"
 
 /* Only `isa` accepts a second word, a platform. */
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -81,13 +82,29 @@ static void print_range(FILE *stream, const struct cnnvp_param *param)
     }
 }
 
-static void describe_param(FILE *stream, const struct cnnvp_param *param)
+/* A condition, after the parameter's help. */
+static void describe_condition(FILE *stream, const struct cnnvp_condition *condition)
 {
+    if (condition->where == NULL)
+        (void)fputs("; no time, energy or result depends on it", stream);
+    else if (condition->choice != NULL)
+        (void)fprintf(stream, "; %s differs from the default only where %s", condition->choice, condition->where);
+    else
+        (void)fprintf(stream, "; used only where %s", condition->where);
+}
+
+static void describe_param(FILE *stream, const struct cnnvp_unit *unit, uint32_t index)
+{
+    const struct cnnvp_param *param = &unit->params[index];
+    const struct cnnvp_condition *condition;
     static const char *const types[] = {"number", "size", "choice", "text", "address"};
     (void)fprintf(stream, "  %-20s  %-8s  ", param->name, types[param->type]);
     print_range(stream, param);
-    (void)fprintf(stream, "  default %s\n%24s%s\n", *param->default_value ? param->default_value : "\"\"", "",
+    (void)fprintf(stream, "  default %s\n%24s%s", *param->default_value ? param->default_value : "\"\"", "",
                   param->help);
+    for (size_t i = 0; (condition = cnnvp_unit_condition(unit, index, i)) != NULL; ++i)
+        describe_condition(stream, condition);
+    (void)fputc('\n', stream);
 }
 
 static void describe_port(FILE *stream, const struct cnnvp_unit *unit, const struct cnnvp_port *port)
@@ -157,8 +174,8 @@ static void describe(FILE *stream, const struct cnnvp_unit *unit)
     (void)fprintf(stream, "%s %s: %s\n", unit->kind, unit->version, unit->summary);
     if (unit->param_count)
         (void)fprintf(stream, "\nparameters\n");
-    for (size_t i = 0; i < unit->param_count; ++i)
-        describe_param(stream, &unit->params[i]);
+    for (uint32_t i = 0; i < unit->param_count; ++i)
+        describe_param(stream, unit, i);
     if (strcmp(unit->kind, "dram") == 0)
         cli_print_parts(stream);
     if (unit->port_count)

@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli.h"
 #include "cnnvp_explore.h"
+#include "plan_memory.h"
 
 /* Everything that a run owns; freed together. */
 struct run {
@@ -95,6 +97,7 @@ static cnnvp_result plan(struct run *run)
     run->all.computing = progress.on ? show_computing : NULL;
     run->all.context = &progress;
     run->all.platform_options = cli_platform_options_of(run->options);
+    run->all.memory = run->options->all.advise ? cnnvp_plan_memory_new() : NULL;
     const cnnvp_result result = cnnvp_run_plan(&run->all, run->config, &cli_error);
     cli_progress_end(&progress);
     return result != CNNVP_DONE && cli_was_interrupted() ? give_up(run) : cli_report(result);
@@ -248,7 +251,9 @@ static cnnvp_result compute(struct run *run)
 
 static cnnvp_result run_network(struct run *run)
 {
+    const time_t at = time(NULL);
     cnnvp_result result = compute(run);
+    const unsigned seconds = (unsigned)(time(NULL) - at);
     result = cli_close_trace(run->all.platform, result);
     if (result == CNNVP_DONE)
         result = write_plan(run);
@@ -260,7 +265,8 @@ static cnnvp_result run_network(struct run *run)
     if (run->options->report_advice != NULL)
         (void)remove(run->options->report_advice); /* from an earlier run */
     if (result == CNNVP_DONE && run->options->all.advise)
-        result = cli_report(advise(&run->all, run->config, run->options->report_advice, stdout, &cli_error));
+        result = cli_report(
+            advise(&run->all, run->config, run->json, seconds, run->options->report_advice, stdout, &cli_error));
     else if (result == CNNVP_DONE && !run->options->all.quiet)
         result = cli_report(advise_way(&run->all, run->config, run->json, stdout, &cli_error));
     return result;
@@ -272,6 +278,7 @@ static cnnvp_result run(struct cli_options *options)
     struct run run = {.options = options, .all = {.file = options->file, .options = &options->all}};
     const cnnvp_result result = run_network(&run);
     cnnvp_run_clear(&run.all);
+    cnnvp_plan_memory_free(run.all.memory);
     cnnvp_config_free(run.config);
     free(run.json);
     return result;

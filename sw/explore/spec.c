@@ -7,7 +7,6 @@
 #include "config.h"
 #include "guest_file.h"
 #include "explore.h"
-#include "memory/dram/dram_timing.h"
 
 /* The keys, in the order in which messages list them. */
 enum key {
@@ -158,15 +157,14 @@ static void offer_names(void *context, struct cnnvp_suggest *suggest)
     }
 }
 
-/* What a number of the configuration stands for: a 0 of an off-chip memory may mean the number of its part. */
+/* What a number of the configuration stands for. */
 static double number_of(const cnnvp_config *config, const char *name, uint64_t value)
 {
     const struct cnnvp_resolved *resolved = cnnvp_config_resolved(config);
-    for (size_t i = 0; value == 0 && i < resolved->instance_count; ++i) {
-        const struct cnnvp_instance *instance = &resolved->instances[i];
-        const size_t length = strlen(instance->name);
-        if (strncmp(name, instance->name, length) == 0 && name[length] == '.' && strcmp(instance->model, "dram") == 0)
-            return (double)cnnvp_dram_of_part(instance->values, name + length + 1);
+    for (size_t i = 0; i < resolved->instance_count; ++i) {
+        const size_t length = strlen(resolved->instances[i].name);
+        if (strncmp(name, resolved->instances[i].name, length) == 0 && name[length] == '.')
+            return (double)cnnvp_number_meant(&resolved->instances[i], name + length + 1, value);
     }
     return (double)value;
 }
@@ -445,6 +443,41 @@ static cnnvp_result read_search(struct cnnvp_sweep *sweep, const struct cnnvp_ya
 
 /* ---- all of it ---- */
 
+/* Refuses a parameter that has no effect in any point, since no other one varies of which that depends. */
+static cnnvp_result check_effect(struct cnnvp_sweep *sweep, const struct cnnvp_axis *axis,
+                                 const struct cnnvp_instance *instance, uint32_t param, struct cnnvp_error *error)
+{
+    const struct cnnvp_condition *unmet = cnnvp_instance_unmet(instance, param, UINT64_MAX); /* of all its choices */
+    const uint32_t other = unmet != NULL ? cnnvp_condition_of(instance->unit, unmet) : UINT32_MAX;
+    const char *const names[] = {
+        instance->unit->params[param].name, other != UINT32_MAX ? instance->unit->params[other].name : "", "model"};
+    uint32_t indexes[3];
+    for (size_t i = 0; i < 3; ++i) {
+        const char *name = cnnvp_arena_printf(&sweep->arena, "%s.%s", instance->name, names[i]);
+        CNNVP_TRY_MEMORY(name != NULL, error);
+        if (i == 0 && !sets(sweep, axis->name, name))
+            return CNNVP_DONE;
+        indexes[i] = name_index(sweep, name);
+    }
+    const int varies = indexes[1] < CNNVP_AXES || (indexes[1] >= DERIVED_INDEX && indexes[1] != UINT32_MAX);
+    if (other == UINT32_MAX || varies || indexes[2] < CNNVP_AXES)
+        return CNNVP_DONE;
+    return cnnvp_config_error(error, axis->place, "%s changes nothing; it has an effect only where %s.%s", axis->name,
+                              instance->name, unmet->where);
+}
+
+static cnnvp_result check_effects(struct cnnvp_sweep *sweep, struct cnnvp_error *error)
+{
+    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(sweep->base);
+    for (size_t i = 0; i < sweep->axis_count; ++i)
+        for (size_t n = 0; sweep->axes[i].param != NULL && n < resolved->instance_count; ++n)
+            for (uint32_t p = 0; resolved->instances[n].unit != NULL && p < resolved->instances[n].unit->param_count;
+                 ++p)
+                if (&resolved->instances[n].unit->params[p] == sweep->axes[i].param)
+                    CNNVP_TRY(check_effect(sweep, &sweep->axes[i], &resolved->instances[n], p, error));
+    return CNNVP_DONE;
+}
+
 enum { CHECKED_TOGETHER = 4096 };
 
 static cnnvp_result count_combinations(struct cnnvp_sweep *sweep, struct cnnvp_error *error)
@@ -542,6 +575,7 @@ cnnvp_result cnnvp_spec_read(struct cnnvp_sweep *sweep, struct cnnvp_error *erro
     CNNVP_TRY(read_platform(sweep, found[KEY_PLATFORM], error));
     CNNVP_TRY(read_axes(sweep, found, error));
     CNNVP_TRY(read_derived(sweep, found[KEY_DERIVE], error));
+    CNNVP_TRY(check_effects(sweep, error));
     CNNVP_TRY(each_text(sweep, found[KEY_CONSTRAINTS], CNNVP_CONSTRAINTS, add_constraint, error));
     CNNVP_TRY(each_text(sweep, found[KEY_OBJECTIVES], CNNVP_OBJECTIVES, add_objective, error));
     CNNVP_TRY(read_search(sweep, found[KEY_SEARCH], error));

@@ -27,6 +27,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_accuracy_count(const struct cnnvp_array *outpu
 /* Returns values.accuracy of the statistics. NULL: out of memory. */
 json_t *cnnvp_accuracy_json(const struct cnnvp_accuracy *accuracy);
 
+struct cnnvp_instance;
+/* What a number of an instance's parameter stands for: a 0 of an off-chip memory may mean the number of its part. */
+uint64_t cnnvp_number_meant(const struct cnnvp_instance *instance, const char *param, uint64_t value);
+
 struct cnnvp_run_output {
     struct cnnvp_array output, reference, block_reference;
     struct cnnvp_difference difference;

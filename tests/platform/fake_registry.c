@@ -85,6 +85,12 @@ static const struct cnnvp_param engine_params[] = {
     {"label", CNNVP_PARAM_TEXT, "", "", 0, 0, NULL, "text"},
     {"table", CNNVP_PARAM_ADDR, "", "0x80000000", 0, UINT32_MAX, NULL, "address"},
 };
+static const struct cnnvp_condition engine_conditions[] = {
+    {"depth", NULL, "detail=cycle"},
+    {"cols", NULL, "rows!=1|2"},
+    {"overlap", "off", "label!="},
+    {"table", NULL, NULL},
+};
 static const struct cnnvp_port engine_ports[] = {
     {"regs", CNNVP_PORT_TARGET, 0, 0x1000, 0, "registers"},
     {"mem", CNNVP_PORT_MEM_INITIATOR, 0, 0, 0, "memory"},
@@ -93,11 +99,14 @@ static const struct cnnvp_port engine_ports[] = {
     {"done", CNNVP_PORT_TARGET, 0, 0x10, 0, "completions"},
 };
 static const struct cnnvp_unit engine = {
+    .struct_size = sizeof(struct cnnvp_unit),
     .kind = "engine",
     .version = "1",
     .summary = "engine",
     .params = engine_params,
     .param_count = 7,
+    .conditions = engine_conditions,
+    .condition_count = 4,
     .ports = engine_ports,
     .port_count = 5,
     .registers = plic_registers,

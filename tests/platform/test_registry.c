@@ -48,7 +48,7 @@ static void wrong_libraries_are_refused(void **state)
         const char *model;
         const char *message;
     } cases[] = {
-        {"./abi_major.so:ping", "built for model ABI 2.3, this program has 3.6: compile it again"},
+        {"./abi_major.so:ping", "built for model ABI 2.3, this program has 3.7: compile it again"},
         {"./abi_small.so:ping", "bytes, model ABI 3.0 has"},
         {"./abi_instruction.so:ping", "it has instructions but no target port with CNNVP_PORT_COMMANDS"},
         {"./abi_kind.so:ping", "its kind, version or summary is missing"},
@@ -141,6 +141,49 @@ static void wrong_tables_are_refused(void **state)
     }
 }
 
+/* The parameters of ping are address, count and sum; it has no choices, so `mode` stands beside them. */
+static void wrong_conditions_are_refused(void **state)
+{
+    static const struct cnnvp_condition wrong[] = {
+        {"depth", NULL, "sum=0"},  {NULL, NULL, "sum=0"},    {"count", NULL, "depth=0"}, {"count", NULL, "count=0"},
+        {"count", NULL, "sum"},    {"count", NULL, "sum!0"}, {"count", NULL, "sum=on"},  {"count", NULL, "mode=a|c"},
+        {"count", "3", "mode=a"},  {"mode", "c", "sum=0"},   {"mode", "a", NULL},        {"count", NULL, "sum="},
+        {"count", NULL, "sum=0|"}, {"count", NULL, ""},      {"count", NULL, "=0"},
+    };
+    static const struct cnnvp_condition right[] = {
+        {"count", NULL, "sum=0"}, {"count", NULL, "mode!=a|b"}, {"mode", "b", "sum!=0x10"}, {"mode", NULL, NULL}};
+    struct cnnvp_unit unit = *find("./abi_good.so:ping", LIBRARIES);
+    struct cnnvp_param params[4];
+    struct cnnvp_error error;
+
+    (void)state;
+    assert_int_equal(unit.param_count, 3);
+    memcpy(params, unit.params, 3 * sizeof *params);
+    params[3] = (struct cnnvp_param){"mode", CNNVP_PARAM_ENUM, "", "a", 0, 0, "a|b", "a mode"};
+    unit.params = params;
+    unit.param_count = 4;
+    unit.conditions = right;
+    unit.condition_count = sizeof right / sizeof *right;
+    assert_int_equal(cnnvp_registry_check(&unit, "mine", &error), CNNVP_DONE);
+    unit.condition_count = 1;
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; ++i) {
+        char message[256];
+
+        unit.conditions = &wrong[i];
+        (void)snprintf(message, sizeof message,
+                       "mine: the condition \"%s\" of parameter %s is not NAME=VALUE or NAME!=VALUE of another "
+                       "parameter, or is of an unknown parameter or choice",
+                       wrong[i].where != NULL ? wrong[i].where : "", wrong[i].param != NULL ? wrong[i].param : "");
+        must_refuse(&unit, message);
+    }
+    unit.conditions = NULL;
+    must_refuse(&unit, "mine: a table is missing or has more than 4096 entries");
+    /* A unit of 3.0 to 3.6 ends before the conditions. */
+    unit.abi_minor = 6;
+    unit.struct_size = offsetof(struct cnnvp_unit, conditions);
+    assert_int_equal(cnnvp_registry_check(&unit, "mine", &error), CNNVP_DONE);
+}
+
 static void built_in_units_are_found(void **state)
 {
     struct cnnvp_error error;
@@ -166,7 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(units_of_a_library_are_found), cmocka_unit_test(units_of_a_library_are_listed),
         cmocka_unit_test(wrong_libraries_are_refused),  cmocka_unit_test(wrong_tables_are_refused),
-        cmocka_unit_test(built_in_units_are_found),
+        cmocka_unit_test(wrong_conditions_are_refused), cmocka_unit_test(built_in_units_are_found),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

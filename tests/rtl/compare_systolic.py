@@ -81,8 +81,9 @@ def model(cnnvp, network, case, folder):
     with open(plan, "w", encoding="utf-8") as file:
         unit = "" if kind == "fc" else ", unit: pe_array"
         file.write(f"cuts:\n  {compare.LAYER}: {{group_out: {outputs}, tile_h: {high}, tile_w: {wide}, tile_in: {inputs}, tile_out: {outputs}{unit}}}\n")
-    settings = [f"pe_array.{name}" for name in ("precision=fx16", "write_out=clip", f"rows={ROWS}", f"cols={COLUMNS}", f"dataflow={dataflow}", f"folds={FOLDS[folds]}",
-                                                f"accumulator_size={depth * COLUMNS * SUM_BYTES}")]
+    settings = [f"pe_array.{name}" for name in ("precision=fx16", "write_out=clip", f"rows={ROWS}", f"cols={COLUMNS}", f"dataflow={dataflow}", f"folds={FOLDS[folds]}")]
+    if dataflow != "os":
+        settings.append(f"pe_array.accumulator_size={depth * COLUMNS * SUM_BYTES}")
     command = [cnnvp, "run", network, "-p", "systolic", "--timing-only", "--plan", plan, "--stats", stats, "-s", "vector.lanes=1"]
     ran = subprocess.run(command + [word for setting in settings for word in ("-s", setting)], capture_output=True, text=True, check=False)
     if ran.returncode:

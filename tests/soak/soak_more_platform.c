@@ -114,8 +114,11 @@ static void draw_inference(struct soak_platform *platform, uint64_t *random)
     } else if (preset == 2) {
         soak_choose(platform, random, "pe_array.dataflow", dataflows, 3);
         soak_choose(platform, random, "pe_array.folds", folds, 3);
-        soak_set(platform, "pe_array.accumulator_size", 256u << soak_random(random, 8));
-        soak_set(platform, "pe_array.accumulator_banks", 1 + soak_random(random, 2));
+        const uint32_t size = 256u << soak_random(random, 8), banks = 1 + soak_random(random, 2);
+        if (strstr(platform->options, "dataflow=os") == NULL) {
+            soak_set(platform, "pe_array.accumulator_size", size);
+            soak_set(platform, "pe_array.accumulator_banks", banks);
+        }
     } else {
         soak_set(platform, "pe_array.input_para", 1 + soak_random(random, 12));
         soak_set(platform, "pe_array.output_para", 1 + soak_random(random, 12));

@@ -38,7 +38,9 @@ static void draw_nfu(struct soak_platform *platform, uint64_t *random)
     soak_set(platform, "pe_array.kernel_piece", 3 * soak_random(random, 2));
     soak_choose(platform, random, "pe_array.propagation", switches, 2);
     soak_choose(platform, random, "pe_array.fc_mapping", mappings, 2);
-    soak_choose(platform, random, "pe_array.fifo_v", fifos, 2);
+    const char *fifo = chosen(random, fifos, 2);
+    if (strstr(platform->options, "propagation=on") != NULL)
+        soak_append(platform, " -s pe_array.fifo_v=%s", fifo);
 }
 
 static void draw_window(struct soak_platform *platform, uint64_t *random)
@@ -163,9 +165,14 @@ void soak_draw_control(struct soak_platform *platform, uint64_t *random)
     soak_set(platform, "pe_array.clock_mhz", 100 + soak_random(random, 1500));
     if (one_in(random, 2)) {
         soak_choose(platform, random, "cpu.memory", memories, 3);
-        soak_set(platform, "cpu.dcache_size", 256u << soak_random(random, 7));
-        soak_set(platform, "cpu.dcache_ways", 1u << soak_random(random, 2));
-        soak_set(platform, "cpu.tcm_size", 2048u << soak_random(random, 8));
+        const uint32_t size = 256u << soak_random(random, 7), ways = 1u << soak_random(random, 2);
+        const uint32_t tcm_size = 2048u << soak_random(random, 8);
+        if (strstr(platform->options, "cpu.memory=cache") != NULL) {
+            soak_set(platform, "cpu.dcache_size", size);
+            soak_set(platform, "cpu.dcache_ways", ways);
+        } else if (strstr(platform->options, "cpu.memory=tcm") != NULL) {
+            soak_set(platform, "cpu.tcm_size", tcm_size);
+        }
     }
 }
 

@@ -57,7 +57,8 @@ def main():
             jobs += [pool.submit(attempt, preset, "%s.%s=%s" % (name, parameter, value))
                      for name, kind in found for parameter, least, most in ranges[kind] for value in (least, most)]
             jobs += [pool.submit(attempt, preset, "pe_array.clock_mhz=%d" % mhz) for mhz in (1, 100000)]
-        jobs += [pool.submit(run, "dma.%s=%s" % (name, value)) for name, *both in ranges["dma"] for value in both]
+        jobs += [pool.submit(run, "dma.%s=%s%s" % (name, value, " dma.arbiter=weighted" if name.endswith("_share") else ""))
+                 for name, *both in ranges["dma"] for value in both]
         jobs += [pool.submit(run, one) for one in ("pe_array.clock_mhz=1", "pe_array.clock_mhz=100000",
                                                    "dram.preset=hbm3 pe_array.clock_mhz=50", "dma.port_bytes=16KiB",
                                                    "dram.preset=hbm2 pe_array.clock_mhz=25")]

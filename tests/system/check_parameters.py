@@ -6,6 +6,9 @@ Each number and choice is set to other values, on workloads that use its unit, u
 differs; refusals do not count, nor what the statistics repeat of the configuration. What remains must be one of
 WITHOUT, and whatever stands there must indeed change nothing: with `all` on every workload with two values, with `quick`
 on the first two workloads with one. With `quick` what an instance of one preset does is not tried again on another.
+
+Where `cnnvp models` says that a parameter has an effect only beside others, it changes nothing, energy and area included,
+beside what they must not be.
 """
 import json
 import os
@@ -48,7 +51,7 @@ SLOW = ["cpu.clock_mhz=100000", "dram.preset=ddr3-1600", "dram.width_bits=8", "d
 # Receives and stores at one narrow port of the DMA, so slow that a memory with many refreshes rests.
 SHARED = ["dma.port_bytes=2", "dma.arbiter=weighted", "dram.power_down=self-refresh", "dram.t_refi=1000"]
 # Of what no network uses: clocks, a typed byte, a program in memory, several that wait for the memory.
-PROGRAM = ("exec", "", PORT + ["dram.shares=cpu=4", "dram.queue=4"])
+PROGRAM = ("exec", "", PORT + ["dram.arbiter=priority", "dram.shares=cpu=4", "dram.queue=4"])
 WORKLOADS = {
     "nfu": [("run", "mixed", []), ("run", "mixed", FAST), ("run", "all", FAST), ("depth", "blocks", FAST),
             ("run", "all", FAST + ["vector.lanes=2", "dram.ranks=2"]), ("run", "all", FAST + NARROW),
@@ -130,8 +133,8 @@ def network_of(folder, name):
     return own if os.path.exists(own) else os.path.join(NETWORKS, name + ".onnx")
 
 
-def run(folder, preset, workload, settings):
-    """What came out: an error, or statistics without the configuration and costs, and the output's bytes."""
+def run(folder, preset, workload, settings, costs=False):
+    """What came out: an error, or statistics without the configuration and, unless asked for, costs; the output's bytes."""
     command, network, base = workload
     with tempfile.TemporaryDirectory(dir=folder) as place:
         stats, output = os.path.join(place, "s.json"), os.path.join(place, "o")
@@ -151,9 +154,9 @@ def run(folder, preset, workload, settings):
             return "error " + done.stderr
         with open(stats, encoding="utf-8") as stream:
             counted = json.load(stream)
-        for member in ("platform", "command", "wall_seconds", "energy", "area", "summary"):
+        for member in ("platform", "command", "wall_seconds") + (() if costs else ("energy", "area", "summary")):
             counted.pop(member, None)
-        for layer in counted["layers"]:
+        for layer in () if costs else counted["layers"]:
             for member in ("energy_pj", "static_pj", "pes"):
                 layer.pop(member)
         counted["total"].pop("simulation_speed", None)
@@ -192,6 +195,45 @@ def parameters(kind):
             else:
                 rows[columns[0]] = [number(word) for word in re.findall(r"\d\w*", columns[2])[:2]]
     return rows
+
+
+def conditions(kind):
+    """(parameter, choice or "", the other parameter, "=" or "!=", its values) as `cnnvp models` says"""
+    text = subprocess.run([CNNVP, "models", kind], capture_output=True, text=True, check=True).stdout
+    for line in re.sub(r"\n {24,}", " ", text).split("\n"):
+        for match in re.finditer(r"; (?:used|(\S+) differs from the default) only where (\w+)(!?=)([^; ]*)", line):
+            yield (line.split()[0], match.group(1) or "", *match.groups()[1:3], match.group(4).split("|"))
+
+
+def written(folder, preset, settings):
+    """A platform file with these settings; there, unlike on the command line, a parameter may be without effect."""
+    units = {}
+    for setting in settings:
+        place, value = setting.split("=", 1)
+        instance, name = place.split(".")
+        units.setdefault(instance, {})[name] = value
+    with tempfile.NamedTemporaryFile("w", dir=folder, suffix=".yaml", delete=False, encoding="utf-8") as file:
+        file.write(f"base: {preset}\nunits:\n")
+        for instance, values in units.items():
+            file.write(f"  {instance}:\n")
+            file.writelines(f"    {name}: {value if value else repr('')}\n" for name, value in values.items())
+    return file.name
+
+
+def wrong_conditions(folder, preset, instance, kind):
+    """Conditions beside which the parameter has an effect all the same: where they do not hold, each other value."""
+    limits, now = parameters(kind), {row[1]: row[2] for row in instances(preset) if len(row) == 3 and row[0] == instance}
+    for name, choice, other, relation, values in conditions(kind):
+        against = values[0] if relation == "!=" else next(value for value in limits[other] if value not in values)
+        tries = [choice] if choice else ["cpu=4"] if name == "shares" else others(limits[name], now[name])[:2 if ALL else 1]
+        for command, network, base in WORKLOADS[preset]:
+            if command not in ("run", "train") or (base[-len(PORT):] != PORT and base != SHARED):
+                continue
+            came = [run(folder, written(folder, preset, base + [f"{instance}.{other}={against}"] + more),
+                        (command, network, []), [], True)
+                    for more in [[]] + [[f"{instance}.{name}={value}"] for value in tries]]
+            if came.count(came[0]) < len(came) or came[0].startswith("error"):
+                yield f"{preset}.{instance}.{name} changes something beside {other}={against}: {came[0][:200]}"
 
 
 def number(text):
@@ -252,7 +294,7 @@ def excepted(place):
 
 
 def main():
-    wrong, used, live = [], set(), set()
+    wrong, used, live, judged = [], set(), set(), set()
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(os.cpu_count()) as pool:
         make_networks(folder)
         make_images(folder)
@@ -273,6 +315,10 @@ def main():
                         asked.append((row[0], row[1], limits, row[2], kind))
                 elif row[1] not in kinds[row[0]] and not re.fullmatch(NO_PARAMETERS, row[1]):
                     wrong.append(f"{place} is not among the parameters of `cnnvp models`")
+            for instance, kind in (row for row in instances(preset) if len(row) == 2):
+                if (ALL or kind not in judged) and not ONLY:
+                    wrong += wrong_conditions(folder, preset, instance, kind)
+                    judged.add(kind)
             wrong += [f"{preset}.{instance}.{name} is not in `cnnvp check`"
                       for instance, rest in kinds.items() for name in rest if not ONLY]
             dead = pool.map(lambda a, p=preset, b=before: is_dead(folder, p, *a[:4], b), asked)

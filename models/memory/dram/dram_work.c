@@ -77,6 +77,15 @@ static void span_of(const struct cnnvp_request *request, uint64_t *first, uint64
            DRAM_BURST_BYTES;
 }
 
+/* The same of what is left of the stream's first request. */
+static void span_left(const struct dram_stream *stream, uint64_t *first, uint64_t *end)
+{
+    const struct cnnvp_request *request = stream->first;
+    span_of(request, first, end);
+    if (stream->segment + 1u == request->count || (request->stride > 0 && (uint64_t)request->stride >= request->size))
+        *first = stream->address / DRAM_BURST_BYTES * DRAM_BURST_BYTES; /* all other bursts lie behind it */
+}
+
 /* Number of queued writes to bursts between two addresses. */
 static uint32_t writes_within(const struct dram_queue *queue, uint64_t first, uint64_t end)
 {
@@ -194,15 +203,14 @@ static uint64_t entered_ends(const struct dram_queue *queue, const struct cnnvp_
 
 /* ---- writes ---- */
 
-/* Number of banks with waiting writes, or to which the stream's first request will write; DRAM_BANKS if that is not
- * known. */
+/* Number of banks with waiting writes, or to which the stream's first request will write; all if that is not known. */
 static uint32_t write_banks(const struct dram_queue *queue, const struct dram_stream *stream)
 {
     const uint64_t row_bytes = (queue->map.mask[DRAM_COLUMN] + UINT64_C(1)) * DRAM_BURST_BYTES;
     uint64_t first, end, banks = queue->channel->waiting[1] | queue->channel->active;
-    span_of(stream->first, &first, &end);
+    span_left(stream, &first, &end);
     if (queue->turns != 1 || (end - first) / row_bytes >= ROWS)
-        return DRAM_BANKS;
+        return queue->options.ranks * queue->timing.groups * queue->timing.banks;
     for (uint64_t at = first; at < end; at = (at / row_bytes + 1u) * row_bytes)
         banks |= UINT64_C(1) << cnnvp_dram_map(&queue->map, at).bank;
     return (uint32_t)__builtin_popcountll(banks);
@@ -219,7 +227,7 @@ static uint64_t writes_end(const struct dram_queue *queue, const struct dram_str
     uint64_t first, end;
     if (left <= fit)
         return start;
-    span_of(stream->first, &first, &end);
+    span_left(stream, &first, &end);
     const uint64_t room = fit + writes_within(queue, first, end);
     if (left <= room || write_comes(queue, stream, first, end))
         return start + !cnnvp_dram_channel_takes(&queue->channel[stream->place.channel], &stream->place, 1);

@@ -62,6 +62,12 @@ helps "$network" "--objective energy -s pe_array.fifo_stride=8" energy.total_pj 
 helps "$network" "-s dram.preset=ddr3-1600" total.time_ps "dram.channels 2"
 # The run waits for the core alone, and half of the energy is the memory's.
 helps "$network" "-s cpu.clock_mhz=100 --objective energy" energy.total_pj "dram.preset lpddr5-6400"
+# What has no effect is not tried: the DMA's two shares count only with this arbiter.
+for arbiter in round-robin weighted; do
+    expect 0 run "$network" --timing-only -n 4 --advise -s dma.arbiter=$arbiter
+    sed -n 's/^\([0-9]*\) single changes tried.*/\1/p' out >tried.$arbiter
+done
+[ "$(cat tried.weighted)" -eq $(($(cat tried.round-robin) + 2)) ] || fail "$(cat tried.weighted) and $(cat tried.round-robin) changes tried"
 # Nothing is tried that only simulates in another way, which may take as long as it is allowed to.
 expect 0 run "$SOURCE/scripts/networks/vgg16_cifar.onnx" --timing-only --advise
 grep -q 'do not end' out && fail "$(grep -A 5 'do not end' out)"

@@ -40,9 +40,20 @@ refused 2 'is not of the form INSTANCE.PARAM=VALUE' check nfu -s pe_array
 refused 2 'did you mean "pe_array"?' check nfu -s pe_aray.rows=8
 # A share is of a unit that has a way to the memory: a buffer's user, the memory itself and the bus have none.
 for unit in vector dram bus nobody; do
-    refused 2 "dram.shares: $unit is no unit that asks this memory; these are: cpu, instruction, dma" check nfu -s dram.shares=$unit=3
+    refused 2 "dram.shares: $unit is no unit that asks this memory; these are: cpu, instruction, dma" check nfu -s dram.arbiter=weighted -s dram.shares=$unit=3
 done
-expect 0 check nfu -s dram.shares=dma=4,cpu=1
+expect 0 check nfu -s dram.arbiter=priority -s dram.shares=dma=4,cpu=1
+# What changes nothing beside the other parameters is refused, but a file may say it for a switch that is off.
+refused 2 'cnnvp: --set dram.shares=dma=4: dram.shares: changes nothing; it has an effect only where arbiter=priority|weighted' \
+    check nfu -s dram.shares=dma=4
+refused 2 'cnnvp: --set dram.power_down_after=32: dram.power_down_after: changes nothing; it has an effect only where power_down!=off' \
+    check nfu -s dram.power_down_after=32
+refused 2 'cnnvp: --set dram.refresh=staggered: dram.refresh: staggered changes nothing; it has an effect only where ranks!=1' \
+    check nfu -s dram.refresh=staggered
+expect 0 check nfu -s dram.refresh=staggered -s dram.ranks=2 -s dram.size=1GiB
+printf 'base: nfu\nunits:\n  dram: {power_down: power-down, power_down_after: 32}\n' >low.yaml
+expect 0 check low.yaml -s dram.power_down=off
+expect 0 check low.yaml -s dram.power_down_after=64
 # One core: a second would be half there, by whatever name.
 cat >twocpu.yaml <<'YAML'
 base: nfu

@@ -83,6 +83,13 @@ for line in 'kind ddr3 ddr4 ddr4 lpddr4 hbm2 ddr5 lpddr5 hbm3' 'MT/s 1600 2400 3
     grep -Eq "^ $line( |\$)" parts || fail "no line '$line' in models dram"
 done
 grep -q '^ hbm2 t_faw 14 to 30: .*Ramulator 2.1 15' parts || fail "models dram does not say whose tFAW is what"
+# When a parameter has an effect stands behind its help.
+tr -s ' \n' ' ' <out >lines
+for said in 'power_down_after .* refresh; used only where power_down!=off' \
+    'refresh choice .*; staggered differs from the default only where ranks!=1' \
+    'size size .*; no time, energy or result depends on it'; do
+    grep -q " $said " lines || fail "models dram does not say: $said"
+done
 expect 0 models instruction
 says "registers"
 says ".enable"
@@ -92,11 +99,13 @@ refused 2 'there is no unit of kind dramm (see `cnnvp models`); did you mean "dr
 cat >thing.c <<'C'
 #include <cnnvp_model.h>
 struct thing { int x; };
-static const struct cnnvp_param params[] = {{"depth", CNNVP_PARAM_SIZE, "bytes", "4KiB", 1024, 1048576, 0, "how deep"}};
+static const struct cnnvp_param params[] = {{"depth", CNNVP_PARAM_SIZE, "bytes", "4KiB", 1024, 1048576, 0, "how deep"},
+    {"mode", CNNVP_PARAM_ENUM, "", "dry", 0, 0, "dry|wet|salty", "where"}};
+static const struct cnnvp_condition conditions[] = {{"depth", 0, "mode=wet|salty"}};
 static const struct cnnvp_stat stats[] = {{"dives", "dives", 0, 0, "how often"}};
 static const struct cnnvp_unit thing = {.struct_size = sizeof thing, .abi_major = CNNVP_ABI_MAJOR,
     .abi_minor = CNNVP_ABI_MINOR, .kind = "thing", .version = "7", .summary = "a thing",
-    .instance_size = sizeof(struct thing), .params = params, .param_count = 1, .stats = stats, .stat_count = 1};
+    .instance_size = sizeof(struct thing), .params = params, .param_count = 2, .conditions = conditions, .condition_count = 1, .stats = stats, .stat_count = 1};
 const struct cnnvp_unit *cnnvp_model_query(uint32_t index, uint32_t host_abi)
 {
     (void)host_abi;
@@ -112,6 +121,7 @@ refused 2 "cannot load the library: ./libnothing.so: " models ./libnothing.so
 expect 0 models ./libthing.so:thing
 says "thing 7: a thing"
 says "1KiB to 1MiB"
+says "how deep; used only where mode=wet|salty"
 says "dives"
 refused 2 "libthing.so has no unit of kind other; it has: thing" models ./libthing.so:other
 refused 2 "cannot load the library: ./libnothing.so: " models ./libnothing.so:thing
@@ -122,7 +132,7 @@ printf 'base: nfu\nunits: {thing: {model: ../libthing.so:thing, depth: 2KiB}}\n'
 expect 0 check folder/with.yaml
 says "depth: 2KiB"
 cp out folder/resolved.yaml
-expect 0 check folder/resolved.yaml -s thing.depth=1MiB
+expect 0 check folder/resolved.yaml -s thing.depth=1MiB -s thing.mode=wet
 says "depth: 1MiB"
 refused 2 "--set thing.width=3: thing: model ../libthing.so:thing has no parameter" check folder/with.yaml -s thing.width=3
 

@@ -25,6 +25,10 @@ static void test_key_errors(void **state)
         {"command: rnu", ":3:10: command: \"rnu\" is none of run, train and exec"},
         {"platform: nosuch", "nosuch"},
         {"parameters: [pe_array.rows]", ":3:13: parameters: a list where a map"},
+        {"parameters: {dram.power_down_after: [8, 16]}",
+         ":3:14: dram.power_down_after changes nothing; it has an effect only where dram.power_down!=off"},
+        {"parameters: {dram.power_down: [off], cpu.dcache_ways: [1, 2]}",
+         ":3:38: cpu.dcache_ways changes nothing; it has an effect only where cpu.memory=cache"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
@@ -60,8 +64,23 @@ static void test_option_errors(void **state)
         explore_check_error(network[i].text, &network[i]);
 }
 
+/* Parameters that have an effect in some points: another one, or what is derived from it, is their condition. */
+static void test_effects(void **state)
+{
+    static const char *const right[] = {
+        "parameters: {dram.power_down: [off, power-down], dram.power_down_after: [8, 16]}",
+        "parameters: {dram.power_down_after: [8, 16], dram.power_down: [off, power-down]}",
+        "parameters: {dram.port_mhz: [100, 200]}\nderive: {dram.port_bytes: dram.port_mhz / 50}",
+        "parameters: {dram.size: [1GiB, 2GiB], dram.refresh: [all-ranks, staggered]}",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof right / sizeof *right; ++i)
+        cnnvp_sweep_free(explore_sweep(right[i]));
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_key_errors), cmocka_unit_test(test_option_errors)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_key_errors), cmocka_unit_test(test_option_errors), cmocka_unit_test(test_effects)};
     return cmocka_run_group_tests(tests, explore_case_begin, explore_case_end);
 }
