@@ -46,7 +46,8 @@ static inline uint32_t cnnvp_group_outputs(const struct cnnvp_layer *layer, uint
 static inline uint32_t cnnvp_weight_tile_number(const struct cnnvp_layer *layer, uint32_t first, uint32_t in,
                                                 uint32_t out)
 {
-    return layer->first_weight_tile + first / layer->group_out * cnnvp_group_weight_tiles(layer) +
+    const uint32_t before = first == 0 ? 0 : first / layer->group_out * cnnvp_group_weight_tiles(layer);
+    return layer->first_weight_tile + before +
            in / layer->tile_in * cnnvp_output_slices(layer, cnnvp_group_outputs(layer, first)) + out / layer->tile_out;
 }
 

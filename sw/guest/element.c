@@ -170,6 +170,25 @@ void cnnvp_element_patch(struct cnnvp_element *element, const struct cnnvp_progr
 
 /* ---- words that are pushed ---- */
 
+/* cnnvp_element_put_tile for any number of registers. */
+static uint32_t put_registers(struct cnnvp_element *element, uint32_t place, uint32_t step, uint32_t high,
+                              uint32_t immediate, const uint32_t *descriptor, uint32_t count, uint32_t always)
+{
+    const uint32_t base = operand_a(high);
+    const uint32_t *const end = descriptor + count;
+    uint32_t *value = &element->value[base];
+    uint32_t set = cnnvp_word_high(CNNVP_OPCODE_set, 0, base, 0);
+    for (; descriptor != end; ++descriptor, ++value, always >>= 1, set += cnnvp_word_high(0, 0, 1, 0)) {
+        if ((always & 1u) == 0 && *value == *descriptor) /* in this order: the core's time must not depend on data */
+            continue;
+        *value = *descriptor;
+        cnnvp_element_put(element->machine, place, set, *descriptor);
+        place += step;
+    }
+    cnnvp_element_put(element->machine, place, high, immediate);
+    return place + step;
+}
+
 void cnnvp_element_push_slowly(struct cnnvp_element *element, uint32_t high, uint32_t immediate,
                                const uint32_t *descriptor, uint32_t count, uint32_t always)
 {
@@ -178,20 +197,11 @@ void cnnvp_element_push_slowly(struct cnnvp_element *element, uint32_t high, uin
         return;
     }
     const int writes = element->place_end != 0;
-    const uint32_t end = cnnvp_element_put_tile(
-        element, writes ? element->place : element->base + CNNVP_ELEMENT_PUSH_LO, writes ? WORD_BYTES : 0,
-        operand_a(high), high, immediate, descriptor, count, 1, UINT32_MAX, always);
+    const uint32_t end = put_registers(element, writes ? element->place : element->base + CNNVP_ELEMENT_PUSH_LO,
+                                       writes ? WORD_BYTES : 0, high, immediate, descriptor, count, always);
     *(writes ? &element->room : &element->free) -= count + 1u;
     if (writes)
         element->place = end;
-}
-
-void cnnvp_element_layer(struct cnnvp_element *element, uint32_t tag)
-{
-    if (element->tag == tag)
-        return;
-    element->tag = tag;
-    cnnvp_element_push_word(element, cnnvp_word_high(CNNVP_OPCODE_layer, 0, 0, 0), tag);
 }
 
 void cnnvp_element_irq(struct cnnvp_element *element, uint32_t number)
@@ -209,8 +219,14 @@ void cnnvp_element_tile_again(struct cnnvp_element *element, enum cnnvp_opcode o
 void cnnvp_element_tile(struct cnnvp_element *element, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                         uint32_t immediate, uint32_t base, const uint32_t *descriptor, uint32_t count)
 {
-    cnnvp_element_push_tile(
-        element, base, cnnvp_word_high(opcode, status, base, halves), immediate, descriptor, count, 1, UINT32_MAX, 0);
+    const uint32_t high = cnnvp_word_high(opcode, status, base, halves);
+    if (element->free <= count) {
+        cnnvp_element_push_slowly(element, high, immediate, descriptor, count, 0);
+        return;
+    }
+    element->free -= count + 1u;
+    (void)cnnvp_element_put_tile(
+        element, element->base + CNNVP_ELEMENT_PUSH_LO, 0, base, high, immediate, descriptor, count, 1, UINT32_MAX, 0);
 }
 
 void cnnvp_element_set(struct cnnvp_element *element, uint32_t number, uint32_t wanted)

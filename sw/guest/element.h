@@ -91,8 +91,6 @@ void cnnvp_element_capture(struct cnnvp_element *element, struct cnnvp_capture *
 
 /* The following functions push words and sleep while the queue is full. Not for use in an interrupt handler. */
 void cnnvp_element_irq(struct cnnvp_element *element, uint32_t number);
-/* The words that follow belong to the layer with this tag. */
-void cnnvp_element_layer(struct cnnvp_element *element, uint32_t tag);
 /* Pushes a tile instruction whose descriptor (`count` registers) lies from register `base` on. */
 void cnnvp_element_tile(struct cnnvp_element *element, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                         uint32_t immediate, uint32_t base, const uint32_t *descriptor, uint32_t count);
@@ -117,7 +115,7 @@ void cnnvp_element_explain(const struct cnnvp_element *element);
 
 /* ---- inline part: descriptors need not be in memory ---- */
 
-/* The slow path, without certain room: waits for room, or collects the words. */
+/* The path for any descriptor, without certain room: waits for room, or collects the words. */
 void cnnvp_element_push_slowly(struct cnnvp_element *element, uint32_t high, uint32_t immediate,
                                const uint32_t *descriptor, uint32_t count, uint32_t always);
 
@@ -143,6 +141,15 @@ static inline void cnnvp_element_push_word(struct cnnvp_element *element, uint32
     }
 }
 
+/* The words that follow belong to the layer with this tag. */
+static inline void cnnvp_element_layer(struct cnnvp_element *element, uint32_t tag)
+{
+    if (element->tag == tag)
+        return;
+    element->tag = tag;
+    cnnvp_element_push_word(element, cnnvp_word_high(CNNVP_OPCODE_layer, 0, 0, 0), tag);
+}
+
 /* Upper bound of the words of a tile instruction, if only the registers in the mask `changed` may differ. Counts bits
  * itself: the compiler's builtin may call a library that drivers elsewhere do not have. */
 static inline uint32_t cnnvp_element_words(uint32_t count, uint32_t changed)
@@ -163,15 +170,20 @@ static inline __attribute__((always_inline)) uint32_t cnnvp_element_put_tile(
     const uint32_t *descriptor, uint32_t count, uint32_t last, uint32_t changed, uint32_t always)
 {
     const struct cnnvp_machine *machine = element->machine;
-    const uint32_t set = cnnvp_word_high(CNNVP_OPCODE_set, 0, base, 0);
+    const int anchored = changed == UINT32_MAX && __builtin_constant_p(count);
+    uint32_t set = cnnvp_word_high(CNNVP_OPCODE_set, 0, base, 0);
     uint32_t *value = &element->value[base];
 #pragma GCC unroll 24
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t wanted = descriptor[i];
+        if (anchored && i % 7u == 0) { /* the next seven registers are one addition away */
+            set += i != 0 ? cnnvp_word_high(0, 0, 7, 0) : 0;
+            __asm__("" : "+r"(set)); /* keeps it from being calculated anew for each of them */
+        }
         if ((changed == UINT32_MAX || (changed >> i & 1u) != 0) && ((always >> i & 1u) != 0 || value[i] != wanted) &&
             (last != 0 || i + 1u != count)) {
             value[i] = wanted;
-            cnnvp_element_put(machine, place, set + cnnvp_word_high(0, 0, i, 0), wanted);
+            cnnvp_element_put(machine, place, set + cnnvp_word_high(0, 0, anchored ? i % 7u : i, 0), wanted);
             place += step;
         }
     }

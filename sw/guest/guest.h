@@ -15,10 +15,22 @@
 /* Most halves that a buffer has. */
 #define CNNVP_HALVES 2u
 
-/* What a half of a buffer holds after the instructions pushed so far. */
+/* A box of a tensor. Its rows and columns may reach into the frame. */
+struct cnnvp_box {
+    uint32_t channel;
+    uint32_t channels;
+    int32_t row;
+    uint32_t rows;
+    int32_t column;
+    uint32_t columns;
+};
+
+/* An address at which no tile begins. */
+#define CNNVP_NOWHERE UINT32_MAX
+
+/* What a half of the input buffer holds after the instructions pushed so far. */
 struct cnnvp_slot {
-    uint32_t valid;
-    uint32_t address;                 /* in memory */
+    uint32_t address;                 /* in memory; CNNVP_NOWHERE: the half holds no tile */
     uint32_t channels, rows, columns; /* size of an input tile; tiles of several sizes may begin at one address */
     uint32_t images;
 };
@@ -120,8 +132,15 @@ struct cnnvp_guest {
     struct cnnvp_binary_regions regions; /* regions of the scratchpad as set */
     struct cnnvp_element element;
     struct cnnvp_slot input[CNNVP_HALVES];
-    struct cnnvp_slot weight[CNNVP_HALVES];
-    uint32_t next_input; /* half that each buffer used last */
+    uint32_t weight[CNNVP_HALVES]; /* address of the weight tile in each half, or CNNVP_NOWHERE */
+    /* Whose descriptors the registers hold, all but addresses: those of the last load to the input buffer, of the last
+     * convolution, and of the last store. NULL: not known. */
+    const struct cnnvp_tensor *load_of;
+    const struct cnnvp_layer *window_of, *store_of;
+    struct cnnvp_window window;  /* of the last convolution */
+    struct cnnvp_box window_box; /* its input */
+    uint32_t window_outputs;     /* output channels of its step */
+    uint32_t next_input;         /* half that each buffer used last */
     uint32_t next_weight;
     uint32_t next_output;
     struct cnnvp_epilogue waiting[CNNVP_EPILOGUES]; /* number n lies at n % CNNVP_EPILOGUES */
@@ -142,8 +161,8 @@ struct cnnvp_guest {
         group_loaded; /* weight tiles that stay are loaded below this number: layers meet their tiles in this order */
     struct cnnvp_note notes[CNNVP_NOTES]; /* live values to push when the layer is done */
     uint32_t note_count;
-    struct cnnvp_binary_layer member; /* layer in work of a fused group, with the tile's addresses */
     uint32_t tile_half;               /* as in struct cnnvp_binary_member */
+    struct cnnvp_binary_layer member; /* layer in work of a fused group, with the tile's addresses */
     struct cnnvp_word *collected;     /* CNNVP_COLLECTED_WORDS, for depth_scheduler.c */
 };
 

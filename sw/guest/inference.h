@@ -24,6 +24,8 @@ static inline void cnnvp_inference_open(struct cnnvp_guest *guest, const struct 
                                         uint32_t element)
 {
     cnnvp_use_ordinary_set(guest);
+    cnnvp_forget_inputs(guest);
+    cnnvp_forget_weights(guest);
     cnnvp_element_init(&guest->element, machine, element);
 }
 

@@ -31,15 +31,12 @@ struct cnnvp_epilogue *cnnvp_begin_results(struct cnnvp_guest *guest, const stru
     epilogue->channels = step->output.channels;
     epilogue->height = step->output.rows;
     epilogue->width = step->output.columns;
-    epilogue->row = step->output.row;
-    epilogue->column = step->output.column;
     epilogue->more_images = step->more_images;
     epilogue->result_address = 0;
     epilogue->address = cnnvp_results_address(guest, layer, step);
     epilogue->seed = step_seed(guest, layer, step);
     epilogue->store_at = guest->store_at;
     epilogue->again = 0;
-    epilogue->needs = 0;
     return epilogue;
 }
 
@@ -150,26 +147,27 @@ static inline __attribute__((always_inline)) void convolve(struct cnnvp_guest *g
     const int by_chance = cnnvp_rounds_by_chance(layer);
     uint32_t weight_tile = cnnvp_weight_tile_number(layer, output->channel, 0, 0);
     uint32_t weight_half = 0;
-    struct cnnvp_box box = window_input(layer, layer->kx, layer->ky, output, first_in, tile_in);
+    struct cnnvp_box *const box = &guest->window_box;
+    struct cnnvp_window *const window = &guest->window;
     struct cnnvp_epilogue *epilogue = NULL;
-    struct cnnvp_window window;
+    *box = window_input(layer, layer->kx, layer->ky, output, first_in, tile_in);
     for (uint32_t in = 0; in < inputs; in += tile_in) {
-        box.channel = first_in + in;
-        box.channels = cnnvp_minimum32(tile_in, inputs - in);
-        const struct cnnvp_input_tile tile = cnnvp_bring_images(guest, &layer->in, &box, step->more_images);
+        box->channel = first_in + in;
+        box->channels = cnnvp_minimum32(tile_in, inputs - in);
+        const struct cnnvp_input_tile tile = cnnvp_bring_images(guest, &layer->in, box, step->more_images);
         if (in == 0)
-            window = window_of(layer, layer->kx, layer->ky, output, &tile);
-        window.in_channels = box.channels;
-        struct cnnvp_operation operation = cnnvp_window_operation(layer, in == 0, in + box.channels == inputs);
+            *window = window_of(layer, layer->kx, layer->ky, output, &tile);
+        window->in_channels = box->channels;
+        struct cnnvp_operation operation = cnnvp_window_operation(layer, in == 0, in + box->channels == inputs);
         if (any)
             operation.status = cnnvp_scaled_status(layer, operation.status);
         const uint32_t high = cnnvp_word_high(operation.opcode, operation.status, guest->window_at, 0);
-        const uint32_t weights = cnnvp_output_weights(layer, box.channels);
+        const uint32_t weights = cnnvp_output_weights(layer, box->channels);
         for (uint32_t out = 0; out < outputs; out += tile_out, ++weight_tile) {
-            window.out_channels = cnnvp_minimum32(tile_out, outputs - out);
+            window->out_channels = cnnvp_minimum32(tile_out, outputs - out);
             weight_half = any && layer->product
-                              ? cnnvp_load_tensor_weight_tile(guest, &layer->in2, weight_tile, &window.weight_addr)
-                              : cnnvp_load_weight_tile(guest, weight_tile, &window.weight_addr);
+                              ? cnnvp_load_tensor_weight_tile(guest, &layer->in2, weight_tile, &window->weight_addr)
+                              : cnnvp_load_weight_tile(guest, weight_tile, &window->weight_addr);
             if (epilogue == NULL) {
                 epilogue = cnnvp_begin_results(guest, layer, step);
                 if (any && cnnvp_is_added(layer)) {
@@ -177,42 +175,107 @@ static inline __attribute__((always_inline)) void convolve(struct cnnvp_guest *g
                     cnnvp_load_results(guest, &layer->in2, output, epilogue->output_half, epilogue->result_address);
                 }
             }
-            window.bias_addr = window.weight_addr + cnnvp_weight_bytes(layer, window.out_channels * weights);
-            window.in_addr = tile.address;
-            window.out_addr = out * plane_bytes;
-            window.acc_addr = out * plane * layer->sum_bytes;
+            window->bias_addr = window->weight_addr + cnnvp_weight_bytes(layer, window->out_channels * weights);
+            window->in_addr = tile.address;
+            window->out_addr = out * plane_bytes;
+            window->acc_addr = out * plane * layer->sum_bytes;
             const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, epilogue->output_half);
             if (by_chance)
-                window.seed = cnnvp_part_seed(epilogue->seed, out);
+                window->seed = cnnvp_part_seed(epilogue->seed, out);
             if (any && layer->folded != CNNVP_NOT_FOLDED)
-                push_parts(guest, layer, operation, halves, &window, epilogue->result_address);
+                push_parts(guest, layer, operation, halves, window, epilogue->result_address);
             else if (in != 0 || out != 0)
-                cnnvp_push_window_again(guest, high | halves, &window);
+                cnnvp_push_window_again(guest, high | halves, window);
             else
-                cnnvp_push_window(guest, operation.opcode, operation.status, halves, &window);
+                cnnvp_push_window(guest, operation.opcode, operation.status, halves, window);
             if (step->more_images != 0)
-                push_more_images(guest, layer, step->more_images, operation, halves, &window, tile.image_bytes,
+                push_more_images(guest, layer, step->more_images, operation, halves, window, tile.image_bytes,
                                  by_chance ? epilogue->seed + CNNVP_IMAGE_SEEDS : 0, out);
         }
     }
     /* cppcheck-suppress uninitvar ; the same */
-    cnnvp_use_table(epilogue, weight_half, window.bias_addr + layer->bias * window.out_channels * CNNVP_WORD_BYTES);
+    cnnvp_use_table(epilogue, weight_half, window->bias_addr + layer->bias * window->out_channels * CNNVP_WORD_BYTES);
     if (layer->added.tag != 0 && !cnnvp_is_added(layer)) {
         epilogue->operand = cnnvp_bring_input(guest, &layer->in2, output);
         if (!layer->in2.on_chip)
             epilogue->needs |= CNNVP_NEEDS(CNNVP_BUFFER_INPUT, epilogue->operand.half);
     }
     cnnvp_end_step(guest);
+    /* One slice of inputs, and equal ones of outputs: the next step may be the same elsewhere. */
+    const int alike = tile_in >= inputs && window->out_channels == cnnvp_minimum32(tile_out, outputs) &&
+                      step->more_images == 0 && epilogue->needs == 0 && !by_chance && layer->added.tag == 0 &&
+                      (!any || (layer->folded == CNNVP_NOT_FOLDED && layer->product == 0));
+    guest->window_of = alike ? layer : NULL;
+    guest->window_outputs = outputs;
 }
 
-void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
+/* 1: the step differs from the one before only in its place and its group of channels. */
+static inline int is_elsewhere(const struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
+                               const struct cnnvp_step *step)
+{
+    return guest->window_of == layer && step->output.rows == guest->window.out_h &&
+           step->output.columns == guest->window.out_w && step->output.channels == guest->window_outputs &&
+           step->more_images == 0;
+}
+
+/* Does such a step: all but addresses is in guest->window and in the registers. */
+static void convolve_elsewhere(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
+                               const struct cnnvp_step *step)
+{
+    const struct cnnvp_box *output = &step->output;
+    struct cnnvp_box *box = &guest->window_box;
+    struct cnnvp_window *window = &guest->window;
+    const uint32_t weight_bytes = window->bias_addr - window->weight_addr;
+    uint32_t weight_tile = cnnvp_weight_tile_number(layer, output->channel, 0, 0);
+    box->channel = layer->depthwise ? output->channel : 0;
+    box->row = output->row * (int32_t)layer->sy - (int32_t)layer->pad_top;
+    box->column = output->column * (int32_t)layer->sx - (int32_t)layer->pad_left;
+    const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, box);
+    struct cnnvp_epilogue *epilogue = NULL;
+    window->in_addr = tile.address;
+    window->out_addr = window->acc_addr = 0;
+    for (uint32_t left = output->channels;; ++weight_tile) {
+        const uint32_t weight_half = cnnvp_load_weight_tile(guest, weight_tile, &window->weight_addr);
+        if (epilogue == NULL)
+            epilogue = cnnvp_begin_results(guest, layer, step);
+        window->bias_addr = window->weight_addr + weight_bytes;
+        cnnvp_push_window_elsewhere(guest, cnnvp_slice_halves(tile.half, weight_half, epilogue->output_half));
+        left -= window->out_channels;
+        if (left == 0)
+            break;
+        const uint32_t words = window->out_channels * window->out_channel_stride;
+        window->out_addr += words * cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT);
+        window->acc_addr += words * layer->sum_bytes;
+    }
+    cnnvp_end_step(guest);
+}
+
+static __attribute__((noinline)) void convolve_anew(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
+                                                    const struct cnnvp_step *step)
 {
     convolve(guest, layer, step, 0);
 }
 
-void cnnvp_any_convolution(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
+static __attribute__((noinline)) void convolve_any(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
+                                                   const struct cnnvp_step *step)
 {
     convolve(guest, layer, step, 1);
+}
+
+void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
+{
+    if (is_elsewhere(guest, layer, step))
+        convolve_elsewhere(guest, layer, step);
+    else
+        convolve_anew(guest, layer, step);
+}
+
+void cnnvp_any_convolution(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
+{
+    if (is_elsewhere(guest, layer, step))
+        convolve_elsewhere(guest, layer, step);
+    else
+        convolve_any(guest, layer, step);
 }
 
 /* The part of a pooling window that one instruction sweeps: rows and columns of taps from (ky, kx) on. */
@@ -279,10 +342,28 @@ void cnnvp_pooling(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, c
             push_pool_part(guest, layer, output, &part, &box, &tile, epilogue);
         }
     }
-    if (layer->pool == CNNVP_POOL_AVERAGE && layer->by_position)
+    if (layer->pool == CNNVP_POOL_AVERAGE && layer->by_position) {
+        epilogue->row = output->row;
+        epilogue->column = output->column;
         epilogue->result_address = output->channels * output->rows * output->columns * layer->sum_bytes;
+    }
     cnnvp_use_table(epilogue, weight_half, table);
     cnnvp_end_step(guest);
+}
+
+/* Pushes the same products for the batch's other images; see push_more_images. */
+static __attribute__((noinline)) void push_more_rows(
+    struct cnnvp_guest *guest, const struct cnnvp_layer *layer, uint32_t images, uint32_t status, uint32_t halves,
+    const struct cnnvp_matmul *first, uint32_t image_bytes, uint32_t seed, uint32_t slice)
+{
+    struct cnnvp_matmul matmul = *first;
+    for (; images != 0; --images, seed = cnnvp_image_seed(layer, seed, 1)) {
+        matmul.in_addr += image_bytes;
+        matmul.out_addr += layer->image_bytes;
+        matmul.acc_addr += layer->image_bytes;
+        matmul.seed = cnnvp_part_seed(seed, slice);
+        cnnvp_push_matmul(guest, status, halves, &matmul);
+    }
 }
 
 /* S000 streams weights past the buffer (A5 L6-L8). Here slices of weights are loaded into one half of the weight buffer
@@ -305,27 +386,21 @@ void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_layer *
         const struct cnnvp_input_tile tile = cnnvp_bring_images(guest, &layer->in, &box, step->more_images);
         const uint32_t status =
             cnnvp_scaled_status(layer, cnnvp_slice_status(layer, in == 0, in + matmul.inputs == inputs));
+        matmul.in_addr = tile.address;
         for (uint32_t out = 0; out < outputs; out += layer->tile_out, ++weight_tile) {
             matmul.outputs = cnnvp_minimum32(layer->tile_out, outputs - out);
             weight_half = cnnvp_load_weight_tile(guest, weight_tile, &matmul.weight_addr);
             if (epilogue == NULL)
                 epilogue = cnnvp_begin_results(guest, layer, step);
-            matmul.in_addr = tile.address;
             matmul.bias_addr = matmul.weight_addr + cnnvp_weight_bytes(layer, matmul.outputs * matmul.inputs);
             matmul.out_addr = out * word_bytes;
             matmul.acc_addr = out * layer->sum_bytes;
+            matmul.seed = cnnvp_part_seed(epilogue->seed, out);
             const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, epilogue->output_half);
-            uint32_t seed = epilogue->seed;
-            for (uint32_t left = step->more_images;; --left) {
-                matmul.seed = cnnvp_part_seed(seed, out);
-                cnnvp_push_matmul(guest, status, halves, &matmul);
-                if (left == 0)
-                    break;
-                matmul.in_addr += tile.image_bytes;
-                matmul.out_addr += layer->image_bytes;
-                matmul.acc_addr += layer->image_bytes;
-                seed = cnnvp_image_seed(layer, seed, 1);
-            }
+            cnnvp_push_matmul(guest, status, halves, &matmul);
+            if (step->more_images != 0)
+                push_more_rows(guest, layer, step->more_images, status, halves, &matmul, tile.image_bytes,
+                               cnnvp_image_seed(layer, epilogue->seed, 1), out);
         }
     }
     /* cppcheck-suppress uninitvar ; the same */

@@ -26,10 +26,24 @@ static uint32_t register_of(uint32_t base, size_t offset)
 /* How many of `count` positions from `first` on lie in [0, size). */
 static uint32_t inside(int32_t first, uint32_t count, uint32_t size)
 {
+    if (first >= 0 && (uint32_t)first + count <= size)
+        return count;
     const int32_t begin = first < 0 ? 0 : first;
     const int32_t last = first + (int32_t)count;
     const int32_t end = last > (int32_t)size ? (int32_t)size : last;
     return end > begin ? (uint32_t)(end - begin) : 0;
+}
+
+#define TRANSFER_BIT(member) (1u << offsetof(struct cnnvp_transfer, member) / sizeof(uint32_t))
+
+/* 1: the registers from `base` on hold a descriptor of this many bytes, rows and planes. */
+static inline int holds_shape(const struct cnnvp_guest *guest, uint32_t base, uint32_t row_bytes, uint32_t rows,
+                              uint32_t planes)
+{
+    const uint32_t *value = &guest->element.value[base];
+    return value[register_of(0, offsetof(struct cnnvp_transfer, row_bytes))] == row_bytes &&
+           value[register_of(0, offsetof(struct cnnvp_transfer, rows))] == rows &&
+           value[register_of(0, offsetof(struct cnnvp_transfer, planes))] == planes;
 }
 
 /* Status bit of a transfer that says whether its words are bytes. */
@@ -46,6 +60,16 @@ static inline __attribute__((always_inline)) void push_transfer(
                             registers(transfer), REGISTER_COUNT(*transfer), 1, changed, 0);
 }
 
+/* The same for a transfer in registers that loads or stores of layers use, too. */
+static __attribute__((noinline)) void push_shared(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status,
+                                                  uint32_t halves, uint32_t immediate, uint32_t base,
+                                                  const struct cnnvp_transfer *transfer)
+{
+    guest->load_of = NULL;
+    guest->store_of = NULL;
+    push_transfer(guest, opcode, status, halves, immediate, base, transfer, UINT32_MAX);
+}
+
 static inline uint32_t load_status(enum cnnvp_buffer buffer, uint32_t word_shift)
 {
     return (uint32_t)buffer << CNNVP_STATUS_request_buffer | word_status(word_shift);
@@ -56,8 +80,7 @@ static void push_load(struct cnnvp_guest *guest, const struct cnnvp_transfer *tr
                       uint32_t half, enum cnnvp_descriptor_base base, uint32_t word_shift, uint32_t interleaved)
 {
     const uint32_t status = load_status(buffer, word_shift);
-    push_transfer(guest, CNNVP_OPCODE_request, status, bit(half, buffer), interleaved, (uint32_t)base, transfer,
-                  UINT32_MAX);
+    push_shared(guest, CNNVP_OPCODE_request, status, bit(half, buffer), interleaved, (uint32_t)base, transfer);
     cnnvp_element_tile_again(&guest->element, CNNVP_OPCODE_receive, status, bit(half, buffer), 0, (uint32_t)base);
 }
 
@@ -95,6 +118,13 @@ static void free_half(struct cnnvp_guest *guest, enum cnnvp_buffer buffer, uint3
             cnnvp_flush_epilogues(guest, guest->waiting_end - i - 1u);
 }
 
+/* Words of a box that are not in the frame. */
+static inline uint32_t feature_words(const struct cnnvp_tensor *tensor, const struct cnnvp_box *box)
+{
+    return box->channels * inside(box->row, box->rows, tensor->height) *
+           inside(box->column, box->columns, tensor->width);
+}
+
 /* Transfer of a box. In the half, channels lie `plane` words apart. */
 static inline struct cnnvp_transfer planes(const struct cnnvp_tensor *tensor, const struct cnnvp_box *box,
                                            uint32_t memory, uint32_t at, uint32_t plane)
@@ -110,8 +140,7 @@ static inline struct cnnvp_transfer planes(const struct cnnvp_tensor *tensor, co
         .planes = box->channels,
         .memory_plane_stride = tensor->channel_stride << shift,
         .buffer_plane_stride = plane << shift,
-        .feature_words = box->channels * inside(box->row, box->rows, tensor->height) *
-                         inside(box->column, box->columns, tensor->width),
+        .feature_words = feature_words(tensor, box),
     };
 }
 
@@ -136,7 +165,7 @@ static __attribute__((noinline)) uint32_t load_boxes(struct cnnvp_guest *guest, 
 void cnnvp_load_box_into(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_box *box,
                          uint32_t half, uint32_t at)
 {
-    guest->input[half].valid = 0;
+    guest->input[half].address = CNNVP_NOWHERE;
     (void)load_boxes(guest, tensor, box, 0, half, at, 0, box->rows * box->columns);
 }
 
@@ -156,24 +185,39 @@ static uint32_t next_input(struct cnnvp_guest *guest)
     return guest->next_input;
 }
 
+/* Loads a box into a half that is ready for it. */
+static __attribute__((noinline)) uint32_t load_tile(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor,
+                                                    const struct cnnvp_box *box, uint32_t half, uint32_t memory)
+{
+    const struct cnnvp_transfer transfer = planes(tensor, box, memory, tensor->chip_address, box->rows * box->columns);
+    guest->load_of = tensor;
+    put_load(guest, &transfer, UINT32_MAX, CNNVP_BUFFER_INPUT, half, CNNVP_BASE_LOAD, tensor->word_shift,
+             tensor->column_stride);
+    return half;
+}
+
 uint32_t cnnvp_load_images(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_box *box,
                            uint32_t more_images)
 {
     const uint32_t memory = cnnvp_tensor_address(guest, tensor, box);
     for (uint32_t half = 0; half < CNNVP_HALVES; ++half) {
         const struct cnnvp_slot *slot = &guest->input[half];
-        if (slot->valid && slot->address == memory && slot->channels == box->channels && slot->rows == box->rows &&
+        if (slot->address == memory && slot->channels == box->channels && slot->rows == box->rows &&
             slot->columns == box->columns && slot->images == more_images)
             return half;
     }
-    const uint32_t plane = box->rows * box->columns;
     const uint32_t half = next_input(guest);
-    guest->input[half] = (struct cnnvp_slot){1, memory, box->channels, box->rows, box->columns, more_images};
-    if (more_images != 0 || !is_ready(guest, CNNVP_BUFFER_INPUT, half))
+    guest->input[half] = (struct cnnvp_slot){memory, box->channels, box->rows, box->columns, more_images};
+    if (more_images != 0 || !is_ready(guest, CNNVP_BUFFER_INPUT, half)) {
+        const uint32_t plane = box->rows * box->columns;
         return load_boxes(guest, tensor, box, more_images, half, tensor->chip_address, box->channels * plane, plane);
-    const struct cnnvp_transfer transfer = planes(tensor, box, memory, tensor->chip_address, plane);
-    put_load(guest, &transfer, UINT32_MAX, CNNVP_BUFFER_INPUT, half, CNNVP_BASE_LOAD, tensor->word_shift,
-             tensor->column_stride);
+    }
+    if (guest->load_of != tensor ||
+        !holds_shape(guest, CNNVP_BASE_LOAD, box->columns << tensor->word_shift, box->rows, box->channels))
+        return load_tile(guest, tensor, box, half, memory);
+    const struct cnnvp_transfer transfer = {.memory_addr = memory, .feature_words = feature_words(tensor, box)};
+    put_load(guest, &transfer, TRANSFER_BIT(memory_addr) | TRANSFER_BIT(feature_words), CNNVP_BUFFER_INPUT, half,
+             CNNVP_BASE_LOAD, tensor->word_shift, tensor->column_stride);
     return half;
 }
 
@@ -182,7 +226,7 @@ uint32_t cnnvp_load_batch(struct cnnvp_guest *guest, const struct cnnvp_tensor *
 {
     const uint32_t plane = box->rows * box->columns;
     const uint32_t half = next_input(guest);
-    guest->input[half].valid = 0;
+    guest->input[half].address = CNNVP_NOWHERE;
     return load_boxes(guest, tensor, box, more_images, half, tensor->chip_address, plane, (more_images + 1u) * plane);
 }
 
@@ -211,9 +255,8 @@ void cnnvp_push_fill(struct cnnvp_guest *guest, const struct cnnvp_tensor *tenso
     if (words == 0 || rows == 0)
         return;
     const struct cnnvp_transfer zeros = chip_rows(tensor, first, words, rows);
-    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_fill, CNNVP_BUFFER_INPUT | word_status(tensor->word_shift),
-                       bit(tensor->chip_half, CNNVP_BUFFER_INPUT), (uint32_t)tensor->zero, CNNVP_BASE_LOAD,
-                       registers(&zeros), REGISTER_COUNT(zeros));
+    push_shared(guest, CNNVP_OPCODE_fill, CNNVP_BUFFER_INPUT | word_status(tensor->word_shift),
+                bit(tensor->chip_half, CNNVP_BUFFER_INPUT), (uint32_t)tensor->zero, CNNVP_BASE_LOAD, &zeros);
 }
 
 void cnnvp_fill_chip_tensor(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor)
@@ -237,16 +280,16 @@ void cnnvp_push_keep(struct cnnvp_guest *guest, const struct cnnvp_tensor *tenso
     kept.memory_plane_stride = kept.buffer_plane_stride;
     const uint32_t status = (uint32_t)CNNVP_BUFFER_INPUT << CNNVP_STATUS_move_buffer |
                             (uint32_t)CNNVP_BUFFER_INPUT << CNNVP_STATUS_move_source | word_status(tensor->word_shift);
-    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_move, status, bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0,
-                       CNNVP_BASE_STORE, registers(&kept), REGISTER_COUNT(kept));
+    push_shared(guest, CNNVP_OPCODE_move, status, bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0, CNNVP_BASE_STORE,
+                &kept);
 }
 
 void cnnvp_push_live(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, uint32_t feature_words, uint32_t at)
 {
     struct cnnvp_transfer frame = chip_rows(tensor, 0, tensor->row_stride, frame_rows(tensor));
     frame.feature_words = feature_words;
-    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_live, CNNVP_BUFFER_INPUT | word_status(tensor->word_shift),
-                       bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0, at, registers(&frame), REGISTER_COUNT(frame));
+    push_shared(guest, CNNVP_OPCODE_live, CNNVP_BUFFER_INPUT | word_status(tensor->word_shift),
+                bit(tensor->chip_half, CNNVP_BUFFER_INPUT), 0, at, &frame);
 }
 
 void cnnvp_push_live_again(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, uint32_t feature_words,
@@ -270,6 +313,7 @@ void cnnvp_use_chain_set(struct cnnvp_guest *guest, uint32_t layer)
 void cnnvp_use_ordinary_set(struct cnnvp_guest *guest)
 {
     guest->block = 0;
+    guest->window_of = NULL;
     guest->window_at = CNNVP_BASE_WINDOW;
     guest->store_at = CNNVP_BASE_STORE;
 }
@@ -304,9 +348,8 @@ void cnnvp_store_block(struct cnnvp_guest *guest, const struct cnnvp_tensor *ten
                        const struct cnnvp_tensor *block)
 {
     const struct cnnvp_transfer transfer = block_transfer(guest, tensor, box, block);
-    cnnvp_element_tile(&guest->element, CNNVP_OPCODE_store, CNNVP_BUFFER_INPUT | word_status(block->word_shift),
-                       bit(block->chip_half, CNNVP_BUFFER_INPUT), 0, CNNVP_BASE_STORE, registers(&transfer),
-                       REGISTER_COUNT(transfer));
+    push_shared(guest, CNNVP_OPCODE_store, CNNVP_BUFFER_INPUT | word_status(block->word_shift),
+                bit(block->chip_half, CNNVP_BUFFER_INPUT), 0, CNNVP_BASE_STORE, &transfer);
 }
 
 /* Weight tiles move as 16-bit words, or pairs of 8-bit words. */
@@ -339,15 +382,14 @@ static __attribute__((noinline)) uint32_t load_words(struct cnnvp_guest *guest,
 }
 
 /* Loads a weight tile that has no place of its own. */
-static inline uint32_t load_passing(struct cnnvp_guest *guest, const struct cnnvp_weight_tile *weight_tile,
-                                    uint32_t memory, uint32_t word_shift)
+static inline __attribute__((always_inline)) uint32_t load_passing(
+    struct cnnvp_guest *guest, const struct cnnvp_weight_tile *weight_tile, uint32_t memory, uint32_t word_shift)
 {
     for (uint32_t half = 0; half < CNNVP_HALVES; ++half)
-        if (guest->weight[half].valid && guest->weight[half].address == memory)
+        if (guest->weight[half] == memory)
             return half;
     const uint32_t half = guest->next_weight = cnnvp_next_half(guest->next_weight, guest->binary->weight_halves);
-    guest->weight[half].valid = 1;
-    guest->weight[half].address = memory;
+    guest->weight[half] = memory;
     if (!guest->in_group)
         guest->group_weights = 0; /* the tile may overwrite weight tiles of a group */
     if (!is_ready(guest, CNNVP_BUFFER_WEIGHT, half))
@@ -390,8 +432,8 @@ uint32_t cnnvp_load_tensor_weight_tile(struct cnnvp_guest *guest, const struct c
 
 void cnnvp_forget_weights(struct cnnvp_guest *guest)
 {
-    for (uint32_t half = 0; half < guest->binary->weight_halves; ++half)
-        guest->weight[half].valid = 0;
+    for (uint32_t half = 0; half < CNNVP_HALVES; ++half)
+        guest->weight[half] = CNNVP_NOWHERE;
 }
 
 /* Pushes a calculation. Registers that depend on number formats are pushed each time: `format`, those in the mask
@@ -431,6 +473,16 @@ void cnnvp_push_window_again(struct cnnvp_guest *guest, uint32_t high, const str
                      WINDOW_BIT(in_addr) | WINDOW_BIT(in_channels) | WINDOW_BIT(out_channels) |
                          WINDOW_BIT(weight_addr) | WINDOW_BIT(bias_addr) | WINDOW_BIT(out_addr) | WINDOW_BIT(acc_addr) |
                          WINDOW_BIT(format) | WINDOW_BIT(seed) | WINDOW_BIT(limits),
+                     0);
+}
+
+void cnnvp_push_window_elsewhere(struct cnnvp_guest *guest, uint32_t halves)
+{
+    guest->last_window = (guest->last_window & ~cnnvp_slice_halves(1, 1, 1)) | halves;
+    ++guest->windows;
+    PUSH_CALCULATION(guest, guest->window_at, guest->last_window, guest->block, &guest->window,
+                     WINDOW_BIT(in_addr) | WINDOW_BIT(weight_addr) | WINDOW_BIT(bias_addr) | WINDOW_BIT(out_addr) |
+                         WINDOW_BIT(acc_addr) | WINDOW_BIT(format) | WINDOW_BIT(limits),
                      0);
 }
 
@@ -493,8 +545,7 @@ static void push_post(struct cnnvp_guest *guest, const struct cnnvp_epilogue *ep
 }
 
 /* Posts that no write-out has done. */
-static inline void push_posts(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue, uint32_t first,
-                              uint32_t end)
+static void push_posts(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue, uint32_t first, uint32_t end)
 {
     for (uint32_t i = first; i < end; ++i)
         push_post(guest, epilogue, &epilogue->layer->posts[i]);
@@ -628,9 +679,11 @@ static void push_move_again(struct cnnvp_guest *guest, const struct cnnvp_epilog
         &guest->element, CNNVP_OPCODE_move, move_status(&epilogue->layer->out), halves, 0, epilogue->store_at);
 }
 
-/* Stores or moves results in the layout of the next layer's storage parameters. A move has its source where a store has
- * its memory address. Live values in a slot are recorded when the layer is done. */
-static void push_results(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
+/* Pushes the transfer of results to the layout of the next layer's storage parameters: a store, or a move, which has
+ * its source where a store has its memory address. `changed`: registers that may have a new value. Live values in a
+ * slot are recorded when the layer is done. */
+static inline __attribute__((always_inline)) void push_results_transfer(
+    struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue, uint32_t changed)
 {
     const struct cnnvp_tensor *out = &epilogue->layer->out;
     const uint32_t row = epilogue->width << out->word_shift;
@@ -654,10 +707,30 @@ static void push_results(struct cnnvp_guest *guest, const struct cnnvp_epilogue 
     push_transfer(guest, moves ? CNNVP_OPCODE_move : CNNVP_OPCODE_store,
                   moves ? move_status(out) : CNNVP_BUFFER_OUTPUT | word_status(out->word_shift),
                   moves ? output | bit(out->chip_half, CNNVP_BUFFER_INPUT) : output, out->column_stride,
-                  epilogue->store_at, &transfer, UINT32_MAX);
+                  epilogue->store_at, &transfer, changed);
 }
 
-static inline void push_image(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
+static __attribute__((noinline)) void push_results(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
+{
+    push_results_transfer(guest, epilogue, UINT32_MAX);
+}
+
+/* The same, if the registers hold the descriptor of as many results of the layer and the queue has room. */
+static inline __attribute__((always_inline)) int push_results_elsewhere(struct cnnvp_guest *guest,
+                                                                        const struct cnnvp_epilogue *epilogue)
+{
+    const struct cnnvp_tensor *out = &epilogue->layer->out;
+    const uint32_t addresses = TRANSFER_BIT(memory_addr) | TRANSFER_BIT(buffer_addr);
+    if (guest->store_of != epilogue->layer || epilogue->more_images != 0 ||
+        guest->element.free < cnnvp_element_words(0, addresses) ||
+        !holds_shape(guest, epilogue->store_at, epilogue->width << out->word_shift, epilogue->height,
+                     epilogue->channels))
+        return 0;
+    push_results_transfer(guest, epilogue, addresses);
+    return 1;
+}
+
+static void push_image(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
 {
     const struct cnnvp_layer *layer = epilogue->layer;
     const uint32_t own = layer->added.tag != 0 ? layer->added.first_post : layer->post_count;
@@ -676,13 +749,10 @@ static inline void push_image(struct cnnvp_guest *guest, const struct cnnvp_epil
         push_results(guest, epilogue);
 }
 
-/* Pushes the oldest epilogue. */
-static void push_epilogue(struct cnnvp_guest *guest)
+/* Pushes the rest of a step, for each of its images. */
+static __attribute__((noinline)) void push_images(struct cnnvp_guest *guest, struct cnnvp_epilogue *epilogue)
 {
-    struct cnnvp_epilogue *epilogue = &guest->waiting[guest->waiting_first++ % CNNVP_EPILOGUES];
     const struct cnnvp_layer *layer = epilogue->layer;
-    cnnvp_element_layer(&guest->element, layer->tag);
-    epilogue->needs = 0;
     for (;; --epilogue->more_images) {
         push_image(guest, epilogue);
         if (epilogue->more_images == 0)
@@ -690,6 +760,43 @@ static void push_epilogue(struct cnnvp_guest *guest)
         epilogue->result_address += layer->image_bytes;
         epilogue->address += layer->out.image_stride + layer->out.batch_stride;
         epilogue->seed = cnnvp_image_seed(layer, epilogue->seed, 1);
+    }
+}
+
+/* 1: the results of one image are stored as the calculation's write-out leaves them. */
+static inline int is_plain(const struct cnnvp_epilogue *epilogue)
+{
+    const struct cnnvp_layer *layer = epilogue->layer;
+    return layer->post_count <= layer->clips && layer->added.tag == 0 && epilogue->more_images == 0 &&
+           epilogue->again == 0 && (layer->op != CNNVP_OP_POOL || layer->pool != CNNVP_POOL_AVERAGE);
+}
+
+/* Pushes the oldest epilogue. */
+static inline void push_epilogue(struct cnnvp_guest *guest)
+{
+    struct cnnvp_epilogue *epilogue = cnnvp_epilogue(guest, guest->waiting_first++);
+    cnnvp_element_layer(&guest->element, epilogue->layer->tag);
+    epilogue->needs = 0;
+    if (push_results_elsewhere(guest, epilogue))
+        return;
+    const int plain = is_plain(epilogue);
+    guest->store_of = plain && guest->element.free != 0 ? epilogue->layer : NULL; /* 0: words may be collected */
+    if (plain)
+        push_results(guest, epilogue);
+    else
+        push_images(guest, epilogue);
+}
+
+void cnnvp_make_room(struct cnnvp_guest *guest)
+{
+    struct cnnvp_epilogue *epilogue = cnnvp_epilogue(guest, guest->waiting_first);
+    const uint32_t but = guest->binary->output_halves - 1u;
+    if (guest->waiting_end - guest->waiting_first == but + 1u && guest->element.tag == epilogue->layer->tag &&
+        push_results_elsewhere(guest, epilogue)) {
+        ++guest->waiting_first;
+        epilogue->needs = 0;
+    } else {
+        cnnvp_flush_epilogues(guest, but);
     }
 }
 

@@ -43,16 +43,6 @@ static inline uint32_t cnnvp_chain_register(uint32_t layer, size_t offset)
 
 enum cnnvp_buffer { CNNVP_BUFFER_INPUT = 0, CNNVP_BUFFER_WEIGHT = 1, CNNVP_BUFFER_OUTPUT = 2 };
 
-/* A box of a tensor. Its rows and columns may reach into the frame. */
-struct cnnvp_box {
-    uint32_t channel;
-    uint32_t channels;
-    int32_t row;
-    uint32_t rows;
-    int32_t column;
-    uint32_t columns;
-};
-
 /* Distance in words from interior position (0, 0, 0) to the first word of a box; may be negative in the frame. */
 static inline int32_t cnnvp_box_offset(const struct cnnvp_tensor *tensor, const struct cnnvp_box *box)
 {
@@ -64,9 +54,11 @@ static inline int32_t cnnvp_box_offset(const struct cnnvp_tensor *tensor, const 
 static inline uint32_t cnnvp_tensor_address(const struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor,
                                             const struct cnnvp_box *box)
 {
-    return tensor->address + guest->image_number * tensor->image_stride +
-           (guest->image_number - guest->batch_first) * tensor->batch_stride +
-           ((uint32_t)cnnvp_box_offset(tensor, box) << tensor->word_shift);
+    const uint32_t address = tensor->address + ((uint32_t)cnnvp_box_offset(tensor, box) << tensor->word_shift);
+    if ((tensor->image_stride | tensor->batch_stride) == 0)
+        return address;
+    return address + guest->image_number * tensor->image_stride +
+           (guest->image_number - guest->batch_first) * tensor->batch_stride;
 }
 
 /* The same for a tensor in the input buffer: byte address in the tensor's half. */
@@ -144,6 +136,8 @@ void cnnvp_push_window_with_write_out(struct cnnvp_guest *guest, enum cnnvp_opco
 /* The same, if the last window pushed belongs to the same step. `high` is the high half of the instruction. Only
  * addresses, channels, the seed and number formats may differ. */
 void cnnvp_push_window_again(struct cnnvp_guest *guest, uint32_t high, const struct cnnvp_window *window);
+/* The same for guest->window, if the step before pushed it: only addresses may differ. */
+void cnnvp_push_window_elsewhere(struct cnnvp_guest *guest, uint32_t halves);
 void cnnvp_push_matmul(struct cnnvp_guest *guest, uint32_t status, uint32_t halves, const struct cnnvp_matmul *matmul);
 void cnnvp_push_vector(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                        const struct cnnvp_vector *vector);
@@ -184,7 +178,7 @@ void cnnvp_flush_epilogues(struct cnnvp_guest *guest, uint32_t but);
 
 static inline uint32_t cnnvp_next_half(uint32_t half, uint32_t halves)
 {
-    return half + 1u < halves ? half + 1u : 0;
+    return (half ^ 1u) & (halves - 1u);
 }
 
 /* 1: the next step's output half is free. With one half, the step before has left it; with two, the step before
@@ -193,15 +187,21 @@ static inline int cnnvp_has_room(const struct cnnvp_guest *guest)
 {
     return guest->waiting_end - guest->waiting_first < guest->binary->output_halves;
 }
-static inline void cnnvp_make_room(struct cnnvp_guest *guest)
+/* Makes it free. */
+void cnnvp_make_room(struct cnnvp_guest *guest);
+
+/* Place of the epilogue with this number. */
+static inline struct cnnvp_epilogue *cnnvp_epilogue(struct cnnvp_guest *guest, uint32_t number)
 {
-    cnnvp_flush_epilogues(guest, guest->binary->output_halves - 1u);
+    struct cnnvp_epilogue *epilogue = &guest->waiting[number % CNNVP_EPILOGUES];
+    __asm__("" : "+r"(epilogue)); /* keeps the address from being calculated anew for each member */
+    return epilogue;
 }
 
 /* Begins a step, if there is room. Returns its epilogue, for the caller to fill in, with `output_half` chosen. */
 static inline struct cnnvp_epilogue *cnnvp_begin_step(struct cnnvp_guest *guest)
 {
-    struct cnnvp_epilogue *epilogue = &guest->waiting[guest->waiting_end % CNNVP_EPILOGUES];
+    struct cnnvp_epilogue *epilogue = cnnvp_epilogue(guest, guest->waiting_end);
     guest->next_output = cnnvp_next_half(guest->next_output, guest->binary->output_halves);
     epilogue->output_half = guest->next_output;
     return epilogue;
@@ -212,11 +212,14 @@ static inline void cnnvp_end_step(struct cnnvp_guest *guest)
     ++guest->waiting_end;
 }
 
-/* Invalidates the tiles in the input buffer, because a new layer or image changes what their addresses hold. */
+/* Invalidates the tiles in the input buffer, because a new layer or image changes what their addresses hold. What
+ * registers hold is forgotten too: the layer may be another one in the place of the last. */
 static inline void cnnvp_forget_inputs(struct cnnvp_guest *guest)
 {
     for (uint32_t half = 0; half < CNNVP_HALVES; ++half)
-        guest->input[half].valid = 0;
+        guest->input[half].address = CNNVP_NOWHERE;
+    guest->load_of = NULL;
+    guest->window_of = guest->store_of = NULL;
 }
 
 #endif

@@ -10,33 +10,26 @@ enum scratchpad_register {
 #include "memory/buffer/scratchpad.def"
 };
 
-static void run_step(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
+/* A function of layers.h. */
+typedef void layer_function(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step);
+
+static layer_function *function_of(const struct cnnvp_layer *layer)
 {
     switch (layer->op) {
     case CNNVP_OP_CONV:
-        if (layer->folded == 0)
-            cnnvp_convolution(guest, layer, step);
-        else
-            cnnvp_any_convolution(guest, layer, step);
-        break;
+        return layer->folded == 0 ? cnnvp_convolution : cnnvp_any_convolution;
     case CNNVP_OP_POOL:
-        cnnvp_pooling(guest, layer, step);
-        break;
+        return cnnvp_pooling;
     case CNNVP_OP_FC:
-        cnnvp_fully_connected(guest, layer, step);
-        break;
+        return cnnvp_fully_connected;
     case CNNVP_OP_ACTIVATION:
-        cnnvp_activation(guest, layer, step);
-        break;
+        return cnnvp_activation;
     case CNNVP_OP_NORM:
-        cnnvp_normalisation(guest, layer, step);
-        break;
+        return cnnvp_normalisation;
     case CNNVP_OP_ADD:
-        cnnvp_addition(guest, layer, step);
-        break;
+        return cnnvp_addition;
     default:
-        cnnvp_softmax(guest, layer, step);
-        break;
+        return cnnvp_softmax;
     }
 }
 
@@ -66,13 +59,14 @@ void cnnvp_schedule_begin(struct cnnvp_guest *guest, const struct cnnvp_layer *l
 static void run_tiles(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_box *box,
                       struct cnnvp_step *step)
 {
+    layer_function *const function = function_of(layer);
     for (uint32_t row = 0; row < box->rows; row += layer->tile_h) {
         step->output.row = box->row + (int32_t)row;
         step->output.rows = cnnvp_minimum32(layer->tile_h, box->rows - row);
         for (uint32_t column = 0; column < box->columns; column += layer->tile_w) {
             step->output.column = box->column + (int32_t)column;
             step->output.columns = cnnvp_minimum32(layer->tile_w, box->columns - column);
-            run_step(guest, layer, step);
+            function(guest, layer, step);
         }
     }
 }
@@ -91,12 +85,26 @@ static void run_group(struct cnnvp_guest *guest, const struct cnnvp_layer *layer
     }
 }
 
-void cnnvp_schedule_box(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_box *box)
+static __attribute__((noinline)) void run_steps(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
+                                                const struct cnnvp_box *box)
 {
     const uint32_t together = layer->images_outer ? layer->tile_images : guest->batch_images;
     for (uint32_t first = 0; first < guest->batch_images; first += together)
         for (uint32_t channel = 0; channel < box->channels; channel += layer->group_out)
             run_group(guest, layer, box, channel, first, cnnvp_minimum32(together, guest->batch_images - first));
+}
+
+void cnnvp_schedule_box(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_box *box)
+{
+    /* One step is frequent, and takes no loops. */
+    if (layer->group_out < box->channels || layer->tile_h < box->rows || layer->tile_w < box->columns ||
+        guest->batch_images != 1u || box->channels == 0) {
+        run_steps(guest, layer, box);
+        return;
+    }
+    const struct cnnvp_step step = {.output = *box, .place = &step.output};
+    guest->image_number = guest->batch_first;
+    function_of(layer)(guest, layer, &step);
 }
 
 /* Begins a layer whose weights are a tensor. They are loaded only after the layer that makes the tensor is done. */

@@ -18,7 +18,7 @@ BOUNDS = []
 LPDDR4 = ["-p", "systolic", "-s", "dram.preset=lpddr4-3200"]
 RUNS = [("lenet5", platform, choice)
         for platform in (LPDDR4, ["-p", "systolic", "-s", "pe_array.rows=8", "-s", "pe_array.cols=8"], ["-p", "window"])
-        for choice in (["--schedule", "auto"], ["--tune"])] + [("vgg16_cifar", LPDDR4, ["--schedule", "auto"]), ("digits", ["-n", "4"], ["--schedule", "auto"])]
+        for choice in (["--schedule", "auto"], ["--tune"])] + [("vgg16_cifar", LPDDR4, ["--schedule", "auto"]), ("digits", ["-n", "4", "-s", "cpu.clock_mhz=800"], ["--schedule", "auto"])]
 RUNS += [(os.path.join(TORCHVISION, "mobilenet_v2"), ["-p", platform], BOUNDS) for platform in ("nfu", "window", "systolic")]
 MEASURES = {
     "time": lambda time, energy: time,

@@ -410,6 +410,33 @@ def check_hidden_core():
             assert own["total"]["time_ps"] <= 1.045 * other["total"]["time_ps"], (channels, own["total"], other["total"])
 
 
+def check_cuts():
+    """However steps of layers are cut, the results are the same: where a step repeats the one before elsewhere, and where
+    its last slice or tile has less. The core takes as many instructions whatever the values, also where the queue is full."""
+    with tempfile.TemporaryDirectory() as folder:
+        net = Network(random.Random(14))
+        net.shape, net.maps = (6, 24, 19), [("input", (6, 24, 19))]
+        net.node("Conv", ["input", net.parameter(28, 6, 3, 3), net.parameter(28)], (28, 24, 19), kernel_shape=[3, 3], pads=[1] * 4)
+        net.node("Conv", ["n0", net.parameter(28, 1, 3, 3)], (28, 24, 19), kernel_shape=[3, 3], pads=[1] * 4, group=28)
+        net.node("Conv", ["n1", net.parameter(28, 28, 1, 1)], (28, 24, 19), kernel_shape=[1, 1])
+        net.write(os.path.join(folder, "n.onnx"))
+        plan = os.path.join(folder, "p.yaml")
+        _, output, error = run(folder, "-n", "2")
+        assert output is not None, error
+        for group, part, height, width in ((16, 8, 8, 8), (16, 16, 8, 8), (8, 8, 16, 16), (12, 8, 8, 19), (28, 8, 8, 8), (28, 28, 8, 16)):
+            tile = f"group_out: {group}, tile_h: {height}, tile_w: {width}"
+            with open(plan, "w", encoding="utf-8") as stream:
+                stream.write(f"cuts:\n  n0: {{{tile}, tile_in: 6, tile_out: {part}}}\n"
+                             f"  n1: {{{tile}, tile_in: {group}, tile_out: {group}}}\n"
+                             f"  n2: {{{tile}, tile_in: 28, tile_out: {part}}}\n")
+            for words in ([], ["-p", "window"], ["-s", "instruction.queue_depth=32"], ["-s", "output_buffer.pingpong=off"]):
+                stats, same, error = run(folder, "-n", "2", "--plan", plan, *words)
+                assert stats is not None and same == output, (group, part, words, error)
+                check_accounting(stats)
+                timed, _, error = run(folder, "-n", "2", "--plan", plan, "--timing-only", *words)
+                assert timed is not None and timed["total"] == stats["total"], (group, part, words, error)
+
+
 def check_functions():
     """Whether the write-out or the vector unit does a convolution's function depends on the objective; a plan says who does."""
     with tempfile.TemporaryDirectory() as folder:
@@ -699,6 +726,7 @@ def main():
     check_units()
     check_tuned()
     check_hidden_core()
+    check_cuts()
     check_functions()
     check_channels()
     check_tall()
