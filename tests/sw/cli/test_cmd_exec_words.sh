@@ -73,7 +73,7 @@ printf 'command: exec\nprogram: vector_conv.bin\nparameters: {dram.preset: [ddr3
 expect 0 sweep sweep.yaml -o sweep.sqlite --export sweep.csv
 [ "$(grep -c ',ok,' sweep.csv)" -eq 2 ] || fail "the sweep: $(cat sweep.csv)"
 # Beside other values of a point, some have no effect.
-printf 'command: exec\nprogram: vector_conv.bin\nparameters:\n  cpu.memory: [tcm, cache]\n  cpu.icache_size: [8KiB, 32KiB]\n  dram.refresh: [all-ranks, staggered]\n' >off.yaml
+printf 'command: exec\nprogram: vector_conv.bin\nparameters:\n  cpu.memory: [tcm, cache]\n  cpu.icache_size: [8KiB, 32KiB]\n  dram.arbiter: [round-robin, priority]\n' >off.yaml
 expect 0 sweep off.yaml -o off.sqlite --export off.csv
 [ "$(grep -c ',ok,' off.csv)" -eq 8 ] || fail "the points with a value without effect: $(cat err off.csv)"
 # A program that ends by itself has said nothing on standard error.
