@@ -443,38 +443,47 @@ static cnnvp_result read_search(struct cnnvp_sweep *sweep, const struct cnnvp_ya
 
 /* ---- all of it ---- */
 
-/* Refuses a parameter that has no effect in any point, since no other one varies of which that depends. */
-static cnnvp_result check_effect(struct cnnvp_sweep *sweep, const struct cnnvp_axis *axis,
+/* Refuses the setting of a parameter that has no effect in any point, since no other one varies of which that
+ * depends. */
+static cnnvp_result check_effect(struct cnnvp_sweep *sweep, const char *set, const char *place,
                                  const struct cnnvp_instance *instance, uint32_t param, struct cnnvp_error *error)
 {
     const struct cnnvp_condition *unmet = cnnvp_instance_unmet(instance, param, UINT64_MAX); /* of all its choices */
     const uint32_t other = unmet != NULL ? cnnvp_condition_of(instance->unit, unmet) : UINT32_MAX;
-    const char *const names[] = {
-        instance->unit->params[param].name, other != UINT32_MAX ? instance->unit->params[other].name : "", "model"};
+    if (other == UINT32_MAX)
+        return CNNVP_DONE;
+    const char *const names[] = {instance->unit->params[param].name, instance->unit->params[other].name, "model"};
     uint32_t indexes[3];
     for (size_t i = 0; i < 3; ++i) {
         const char *name = cnnvp_arena_printf(&sweep->arena, "%s.%s", instance->name, names[i]);
         CNNVP_TRY_MEMORY(name != NULL, error);
-        if (i == 0 && !sets(sweep, axis->name, name))
+        if (i == 0 && !sets(sweep, set, name))
             return CNNVP_DONE;
         indexes[i] = name_index(sweep, name);
     }
     const int varies = indexes[1] < CNNVP_AXES || (indexes[1] >= DERIVED_INDEX && indexes[1] != UINT32_MAX);
-    if (other == UINT32_MAX || varies || indexes[2] < CNNVP_AXES)
+    if (varies || indexes[2] < CNNVP_AXES)
         return CNNVP_DONE;
-    return cnnvp_config_error(error, axis->place, "%s changes nothing; it has an effect only where %s.%s", axis->name,
-                              instance->name, unmet->where);
+    return cnnvp_config_error(
+        error, place, "%s changes nothing; it has an effect only where %s.%s", set, instance->name, unmet->where);
+}
+
+static cnnvp_result check_setting(struct cnnvp_sweep *sweep, const char *set, const char *place,
+                                  struct cnnvp_error *error)
+{
+    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(sweep->base);
+    for (size_t n = 0; n < resolved->instance_count; ++n)
+        for (uint32_t p = 0; resolved->instances[n].unit != NULL && p < resolved->instances[n].unit->param_count; ++p)
+            CNNVP_TRY(check_effect(sweep, set, place, &resolved->instances[n], p, error));
+    return CNNVP_DONE;
 }
 
 static cnnvp_result check_effects(struct cnnvp_sweep *sweep, struct cnnvp_error *error)
 {
-    const struct cnnvp_resolved *resolved = cnnvp_config_resolved(sweep->base);
     for (size_t i = 0; i < sweep->axis_count; ++i)
-        for (size_t n = 0; sweep->axes[i].param != NULL && n < resolved->instance_count; ++n)
-            for (uint32_t p = 0; resolved->instances[n].unit != NULL && p < resolved->instances[n].unit->param_count;
-                 ++p)
-                if (&resolved->instances[n].unit->params[p] == sweep->axes[i].param)
-                    CNNVP_TRY(check_effect(sweep, &sweep->axes[i], &resolved->instances[n], p, error));
+        CNNVP_TRY(check_setting(sweep, sweep->axes[i].name, sweep->axes[i].place, error));
+    for (size_t i = 0; i < sweep->derived_count; ++i)
+        CNNVP_TRY(check_setting(sweep, sweep->derived[i].name, sweep->derived[i].place, error));
     return CNNVP_DONE;
 }
 

@@ -229,11 +229,12 @@ def wrong_conditions(folder, preset, instance, kind):
         for command, network, base in WORKLOADS[preset]:
             if command not in ("run", "train") or (base[-len(PORT):] != PORT and base != SHARED):
                 continue
-            came = [run(folder, written(folder, preset, base + [f"{instance}.{other}={against}"] + more),
-                        (command, network, []), [], True)
-                    for more in [[]] + [[f"{instance}.{name}={value}"] for value in tries]]
-            if came.count(came[0]) < len(came) or came[0].startswith("error"):
-                yield f"{preset}.{instance}.{name} changes something beside {other}={against}: {came[0][:200]}"
+            for part in [[], ["dram.preset=hbm2"]] if kind == "dram" else [[]]:  # hbm2 has pseudo channels
+                came = [run(folder, written(folder, preset, base + part + [f"{instance}.{other}={against}"] + more),
+                            (command, network, []), [], True)
+                        for more in [[]] + [[f"{instance}.{name}={value}"] for value in tries]]
+                if came.count(came[0]) < len(came) or came[0].startswith("error"):
+                    yield f"{preset}.{instance}.{name} changes something beside {other}={against}: {came[0][:200]}"
 
 
 def number(text):

@@ -48,9 +48,10 @@ refused 2 'cnnvp: --set dram.shares=dma=4: dram.shares: changes nothing; it has 
     check nfu -s dram.shares=dma=4
 refused 2 'cnnvp: --set dram.power_down_after=32: dram.power_down_after: changes nothing; it has an effect only where power_down!=off' \
     check nfu -s dram.power_down_after=32
-refused 2 'cnnvp: --set dram.refresh=staggered: dram.refresh: staggered changes nothing; it has an effect only where ranks!=1' \
-    check nfu -s dram.refresh=staggered
-expect 0 check nfu -s dram.refresh=staggered -s dram.ranks=2 -s dram.size=1GiB
+refused 2 'cnnvp: --set dram.arbiter=priority: dram.arbiter: priority changes nothing; it has an effect only where shares!=' \
+    check nfu -s dram.arbiter=priority
+# Refreshes of pseudo channels are staggered, too.
+expect 0 check nfu -s dram.preset=hbm2 -s dram.refresh=staggered -s dram.size=1GiB
 printf 'base: nfu\nunits:\n  dram: {power_down: power-down, power_down_after: 32}\n' >low.yaml
 expect 0 check low.yaml -s dram.power_down=off
 expect 0 check low.yaml -s dram.power_down_after=64

@@ -72,6 +72,10 @@ grep -q 'no network binary' out || fail "an ELF file is none by its name: $(cat 
 printf 'command: exec\nprogram: vector_conv.bin\nparameters: {dram.preset: [ddr3-1600, hbm2]}\nobjectives: [total.time_ps]\n' >sweep.yaml
 expect 0 sweep sweep.yaml -o sweep.sqlite --export sweep.csv
 [ "$(grep -c ',ok,' sweep.csv)" -eq 2 ] || fail "the sweep: $(cat sweep.csv)"
+# Beside other values of a point, some have no effect.
+printf 'command: exec\nprogram: vector_conv.bin\nparameters:\n  cpu.memory: [tcm, cache]\n  cpu.icache_size: [8KiB, 32KiB]\n  dram.arbiter: [round-robin, priority]\n' >off.yaml
+expect 0 sweep off.yaml -o off.sqlite --export off.csv
+[ "$(grep -c ',ok,' off.csv)" -eq 8 ] || fail "the points with a value without effect: $(cat err off.csv)"
 # A program that ends by itself has said nothing on standard error.
 sed 's/vector_conv.bin/elf.bin/' sweep.yaml >ends.yaml
 refused 1 "all 2 points failed" sweep ends.yaml -o ends.sqlite

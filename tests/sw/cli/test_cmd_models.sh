@@ -86,7 +86,7 @@ grep -q '^ hbm2 t_faw 14 to 30: .*Ramulator 2.1 15' parts || fail "models dram d
 # When a parameter has an effect stands behind its help.
 tr -s ' \n' ' ' <out >lines
 for said in 'power_down_after .* refresh; used only where power_down!=off' \
-    'refresh choice .*; staggered differs from the default only where ranks!=1' \
+    'arbiter choice .*; priority differs from the default only where shares!=' \
     'size size .*; no time, energy or result depends on it'; do
     grep -q " $said " lines || fail "models dram does not say: $said"
 done

@@ -29,6 +29,8 @@ static void test_key_errors(void **state)
          ":3:14: dram.power_down_after changes nothing; it has an effect only where dram.power_down!=off"},
         {"parameters: {dram.power_down: [off], cpu.dcache_ways: [1, 2]}",
          ":3:38: cpu.dcache_ways changes nothing; it has an effect only where cpu.memory=cache"},
+        {"parameters: {pe_array.rows: [4, 8]}\nderive: {dma.receive_share: pe_array.rows}",
+         ":4:29: dma.receive_share changes nothing; it has an effect only where dma.arbiter=priority|weighted"},
     };
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i)
