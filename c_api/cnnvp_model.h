@@ -227,11 +227,11 @@ struct cnnvp_param {
 
 /*
  * When a parameter has an effect. Several conditions of a parameter must all hold. Without effect, it is not tried for
- * advice, and `--set` refuses it.
+ * advice, and `--set` warns.
  *
  * where: NAME=VALUE|VALUE or NAME!=VALUE|VALUE: another parameter of the unit has one, or none, of these values, which
  * are written as in a platform file. NULL: no time, energy or result ever depends on the parameter, which decides what
- * is possible, or how fast the simulation is; such a parameter is not refused.
+ * is possible, or how fast the simulation is; no warning names such a parameter.
  */
 struct cnnvp_condition {
     const char *param;

@@ -135,8 +135,9 @@ const struct cnnvp_condition *cnnvp_instance_unmet(const struct cnnvp_instance *
                                                    uint64_t value);
 /* The parameter on whose value the condition depends; UINT32_MAX: on none. */
 uint32_t cnnvp_condition_of(const struct cnnvp_unit *unit, const struct cnnvp_condition *condition);
-/* BAD_INPUT: an assignment of cnnvp_config_set has no effect in this resolved configuration, and is not the default. */
-CNNVP_MUST_USE cnnvp_result cnnvp_config_effects(const cnnvp_config *config, struct cnnvp_error *error);
+/* 1: there are more than `number` assignments of cnnvp_config_set that have no effect in this resolved configuration
+ * and are not the default; *warning says which one has number `number`. */
+int cnnvp_config_in_vain(const cnnvp_config *config, size_t number, struct cnnvp_error *warning);
 
 /* Fills `error` with the place of parameter `index` (UINT32_MAX: of the instance) and the message. */
 void cnnvp_config_place_error(const struct cnnvp_instance *instance, uint32_t index, const char *message,

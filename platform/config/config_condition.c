@@ -130,29 +130,30 @@ uint32_t cnnvp_condition_of(const struct cnnvp_unit *unit, const struct cnnvp_co
     return condition->where != NULL && read_where(unit, condition->where, &where) ? where.param : UINT32_MAX;
 }
 
-/* Refuses a setting of --set that has no effect, unless it only says the default. */
-static cnnvp_result check_param(const struct cnnvp_instance *instance, uint32_t index, struct cnnvp_error *error)
+/* 1: a setting of --set has no effect, and is not the default. Says so in *warning. */
+static int is_in_vain(const struct cnnvp_instance *instance, uint32_t index, struct cnnvp_error *warning)
 {
+    static const char set[] = "--set ";
     const struct cnnvp_condition *unmet = cnnvp_instance_unmet(instance, index, instance->values[index]);
     const struct cnnvp_param *param = &instance->unit->params[index];
     char message[3 * WORD];
-    if (unmet == NULL || unmet->where == NULL ||
+    if (unmet == NULL || unmet->where == NULL || strncmp(instance->places[index].text, set, sizeof set - 1) != 0 ||
         is_value(param, param->default_value, instance->values[index], instance->texts[index]) == 1)
-        return CNNVP_DONE;
+        return 0;
     (void)snprintf(message, sizeof message, "%s%schanges nothing; it has an effect only where %s",
                    unmet->choice != NULL ? unmet->choice : "", unmet->choice != NULL ? " " : "", unmet->where);
-    cnnvp_config_place_error(instance, index, message, error);
-    return CNNVP_BAD_INPUT;
+    cnnvp_config_place_error(instance, index, message, warning);
+    return 1;
 }
 
-cnnvp_result cnnvp_config_effects(const cnnvp_config *config, struct cnnvp_error *error)
+int cnnvp_config_in_vain(const cnnvp_config *config, size_t number, struct cnnvp_error *warning)
 {
-    static const char set[] = "--set ";
     const struct cnnvp_resolved *resolved;
-    CNNVP_TRY(cnnvp_config_need(config, &resolved, error));
+    if (cnnvp_config_need(config, &resolved, warning) != CNNVP_DONE)
+        return 0;
     for (size_t i = 0; i < resolved->instance_count; ++i)
         for (uint32_t p = 0; resolved->instances[i].unit != NULL && p < resolved->instances[i].unit->param_count; ++p)
-            if (strncmp(resolved->instances[i].places[p].text, set, sizeof set - 1) == 0)
-                CNNVP_TRY(check_param(&resolved->instances[i], p, error));
-    return CNNVP_DONE;
+            if (is_in_vain(&resolved->instances[i], p, warning) && number-- == 0)
+                return 1;
+    return 0;
 }

@@ -72,7 +72,6 @@ struct cli_options {
     char **words; /* arguments that are no options */
     size_t word_count;
     const char *file;   /* the first word; NULL: none */
-    int of_sweep;       /* 1: CNNVP_OF_SWEEP stands before the options */
     int report_made;    /* 1: this command has created the folder of --report */
     char *report_stats; /* file in that folder; NULL: no --report */
     char *report_series;

@@ -116,12 +116,6 @@ int cli_run_command(const struct cli_command *command, int argc, char **argv)
     CNNVP_SCOPED(clear) struct cli_options options = {.command = command};
     if (command->task != NULL && argc == 3 && strcmp(argv[1], "--task") == 0)
         return (int)command->task(argv[2]);
-    if (argc > 1 && strcmp(argv[1], CNNVP_OF_SWEEP) == 0) {
-        options.of_sweep = 1;
-        argv[1] = argv[0];
-        ++argv;
-        --argc;
-    }
     options.words = calloc((size_t)argc + 1, sizeof *options.words);
     if (options.words == NULL)
         return (int)cli_no_memory();
@@ -236,5 +230,8 @@ cnnvp_result cli_configure(const struct cli_options *options, cnnvp_config **con
     for (size_t i = 0; i < all->set.count; ++i)
         CNNVP_TRY(cli_report(cnnvp_config_set(*config, all->set.texts[i], &cli_error)));
     CNNVP_TRY(cli_report(cnnvp_config_resolve(*config, &cli_error)));
-    return options->of_sweep ? CNNVP_DONE : cli_report(cnnvp_config_effects(*config, &cli_error));
+    struct cnnvp_error warning;
+    for (size_t i = 0; cnnvp_config_in_vain(*config, i, &warning); ++i)
+        cli_message("warning: %s", warning.text);
+    return CNNVP_DONE;
 }

@@ -246,7 +246,6 @@ static cnnvp_result build_arguments(const struct cnnvp_sweep *sweep, uint64_t nu
     size_t count = 0;
     arguments[count++] = "cnnvp";
     arguments[count++] = sweep->command;
-    arguments[count++] = CNNVP_OF_SWEEP;
     arguments[count++] = cnnvp_point_option(sweep, number, sweep->work)->file;
     arguments[count++] = "--quiet";
     arguments[count++] = cnnvp_arena_printf(arena, "--platform=%s", sweep->platform_file);

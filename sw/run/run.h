@@ -27,10 +27,6 @@ CNNVP_MUST_USE cnnvp_result cnnvp_accuracy_count(const struct cnnvp_array *outpu
 /* Returns values.accuracy of the statistics. NULL: out of memory. */
 json_t *cnnvp_accuracy_json(const struct cnnvp_accuracy *accuracy);
 
-/* The word after the command with which a sweep runs a point in a process of its own: settings of a point may have no
- * effect beside its others. */
-#define CNNVP_OF_SWEEP "--of-sweep"
-
 struct cnnvp_instance;
 /* What a number of an instance's parameter stands for: a 0 of an off-chip memory may mean the number of its part. */
 uint64_t cnnvp_number_meant(const struct cnnvp_instance *instance, const char *param, uint64_t value);

@@ -16,9 +16,10 @@ static void check(const struct setting *setting)
     for (size_t i = 0; i < 3 && setting->sets[i] != NULL; ++i)
         assert_int_equal(cnnvp_config_set(config, setting->sets[i], &error), CNNVP_DONE);
     assert_int_equal(cnnvp_config_resolve(config, &error), CNNVP_DONE);
-    assert_int_equal(cnnvp_config_effects(config, &error), setting->message != NULL ? CNNVP_BAD_INPUT : CNNVP_DONE);
+    assert_int_equal(cnnvp_config_in_vain(config, 0, &error), setting->message != NULL);
     if (setting->message != NULL)
         assert_string_equal(error.text, setting->message);
+    assert_false(cnnvp_config_in_vain(config, 1, &error));
     cnnvp_config_free(config);
 }
 
