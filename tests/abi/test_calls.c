@@ -502,7 +502,8 @@ static void layers_begin(void **state)
     load(&design);
     assert_int_equal(run(&design, 0).end, CNNVP_END_INTERRUPTED);
     assert_int_equal(begun, 3);
-    assert_int_equal(run(&design, 0).time_ps, 2 * alone.time_ps);
+    const uint64_t again = run(&design, 0).time_ps - alone.time_ps;
+    assert_in_range(again, alone.time_ps - 5000, alone.time_ps + 5000); /* the memory's clock goes on through a reset */
     assert_int_equal(begun, 7);
     same_output(&design, &expected);
 
