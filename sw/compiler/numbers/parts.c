@@ -457,9 +457,24 @@ int32_t *cnnvp_parts_out(const struct cnnvp_parts *parts, size_t layer)
 void cnnvp_parts_give(const struct cnnvp_parts *parts)
 {
     for (size_t i = 0; i < parts->graph->tensor_count; ++i) {
-        const struct cnnvp_graph_tensor *of = &parts->graph->tensors[i];
+        struct cnnvp_graph_tensor *of = &parts->graph->tensors[i];
+        if (of->fracs == NULL)
+            continue;
         const uint32_t sizes[CNNVP_GRAPH_DIMENSIONS] = {of->channels, of->height, of->width};
-        for (uint32_t k = 0; of->fracs != NULL && k < sizes[of->fracs_by]; ++k)
-            of->fracs[k] = of->fracs[k] != CNNVP_GRAPH_NONE ? *frac_of(parts, of->fracs[k]) : 0;
+        const uint32_t size = sizes[of->fracs_by];
+        int32_t least = INT32_MAX, most = INT32_MIN;
+        for (uint32_t k = 0; k < size; ++k) {
+            if (of->fracs[k] == CNNVP_GRAPH_NONE)
+                continue;
+            const int32_t frac = *frac_of(parts, of->fracs[k]);
+            least = frac < least ? frac : least;
+            most = frac > most ? frac : most;
+        }
+        for (uint32_t k = 0; k < size; ++k)
+            of->fracs[k] = of->fracs[k] != CNNVP_GRAPH_NONE ? *frac_of(parts, of->fracs[k]) : least;
+        if (least == most) {
+            of->frac = least;
+            of->fracs = NULL;
+        }
     }
 }

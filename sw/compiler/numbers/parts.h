@@ -32,6 +32,7 @@ CNNVP_MUST_USE cnnvp_result cnnvp_parts_choose(struct cnnvp_parts *parts);
 /* The frac of what the layer reads first, and of what it writes. */
 int32_t *cnnvp_parts_in(const struct cnnvp_parts *parts, size_t layer);
 int32_t *cnnvp_parts_out(const struct cnnvp_parts *parts, size_t layer);
-/* Sets `fracs` from those of the sources. */
+/* Sets `fracs` from those of the sources. Words that are always 0 have the least. If all are equal, the tensor has one
+ * format: `fracs` becomes NULL. */
 void cnnvp_parts_give(const struct cnnvp_parts *parts);
 void cnnvp_parts_clear(struct cnnvp_parts *parts);
