@@ -95,7 +95,7 @@ static cnnvp_result make_marks(struct cnnvp_parts *parts)
     for (size_t i = 0; i < graph->layer_count && !graph->weightless; ++i) {
         const int32_t base = cnnvp_graph_base(graph, graph->layers[i].out);
         const struct cnnvp_graph_tensor *tensor = &graph->tensors[base];
-        if (parts->marks[base] != NULL || tensor->whole != 0 || tensor->scores != 0 ||
+        if (parts->marks[base] != NULL || tensor->alike != 0 || tensor->whole != 0 || tensor->scores != 0 ||
             cnnvp_graph_is_input(graph, base))
             continue;
         int alike = 0;
@@ -428,14 +428,46 @@ static cnnvp_result choose_dimension(struct cnnvp_parts *parts, int32_t tensor)
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_parts_choose(struct cnnvp_parts *parts)
+/* 1: all words of the tensor have at most the frac that the largest of them would have alone, and some have less. Then
+ * one format serves better: a copy drops bits, which what other layers read keeps. `own`: the fracs before words of
+ * other tensors had the same. */
+static int is_better_alike(const struct cnnvp_parts *parts, int32_t base, const int32_t *own)
 {
-    for (size_t i = 0; i < parts->graph->layer_count; ++i)
+    const size_t words = cnnvp_graph_words(&parts->graph->tensors[base]);
+    int32_t least = INT32_MAX, now = INT32_MAX, most = INT32_MIN;
+    for (size_t i = 0; i < words; ++i) {
+        const int32_t mark = marked(parts->marks[base][i]);
+        if (mark == CNNVP_GRAPH_NONE || !is_known(parts, mark))
+            continue;
+        const int32_t frac = *frac_of(parts, mark);
+        least = own[mark] < least ? own[mark] : least;
+        now = frac < now ? frac : now;
+        most = frac > most ? frac : most;
+    }
+    return now < least && most <= least;
+}
+
+cnnvp_result cnnvp_parts_choose(struct cnnvp_parts *parts, int *again)
+{
+    struct cnnvp_graph *graph = parts->graph;
+    CNNVP_FREED int32_t *own = calloc(source_count(parts) + 1, sizeof *own);
+    CNNVP_TRY(own != NULL ? CNNVP_DONE : CNNVP_FAILED);
+    for (size_t i = 0; i < graph->layer_count; ++i)
         parts->fracs[i] = INT32_MAX;
     take_fracs(parts);
-    for (int32_t i = 0; i < (int32_t)parts->graph->tensor_count; ++i)
-        if (parts->graph->tensors[i].fracs != NULL)
+    for (size_t i = 0; i < source_count(parts); ++i)
+        own[i] = *frac_of(parts, (int32_t)i);
+    for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i)
+        if (graph->tensors[i].fracs != NULL)
             CNNVP_TRY(choose_dimension(parts, i));
+    *again = 0;
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        const int32_t base = cnnvp_graph_base(graph, layer->in);
+        if (is_copy(graph, layer) && parts->marks[base] != NULL && marks_of(parts, layer->out) != NULL &&
+            graph->tensors[base].alike == 0 && is_better_alike(parts, base, own))
+            *again = graph->tensors[base].alike = 1;
+    }
     set_formats(parts);
     return CNNVP_DONE;
 }

@@ -78,6 +78,7 @@ struct cnnvp_graph_tensor {
                         its format */
     /* From the float pass and formats.c. */
     int32_t format; /* the tensor whose format it has, or itself; CNNVP_GRAPH_NONE: its base's */
+    int alike;      /* 1: all its words have one format, although others only copy them (base tensors) */
     float max_abs;
     uint32_t saturates; /* 1: max_abs leaves out numbers that make no difference to what reads them (base tensors) */
     uint32_t fractions; /* 1: not all values are whole numbers (base tensors) */

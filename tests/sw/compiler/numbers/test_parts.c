@@ -104,6 +104,25 @@ static void sources_keep_their_formats(void **state)
     cnnvp_graph_clear(&graph);
 }
 
+/* b and e, of 1, are joined, and then beside a, of 1000, such that no dimension separates them. What reads b has all
+ * its bits: the copy of both drops some. */
+static void what_is_joined_again_keeps_its_bits(void **state)
+{
+    (void)state;
+    struct cnnvp_graph graph;
+    int32_t tensor = 0;
+    choose(MAPS "e = Neg(b) " JOINED(c, 1, b, e) JOINED(d, 1, e, a) JOINED(y, 3, c, d) "z = Sigmoid(b)", &graph);
+    while (strcmp(graph.tensors[tensor].name, "b") != 0)
+        ++tensor;
+    assert_int_equal(graph.tensors[tensor].frac, B);
+    const struct cnnvp_graph_tensor *y = &graph.tensors[graph.outputs[0].tensor];
+    for (uint32_t c = 0; c < 4; ++c) {
+        assert_true(cnnvp_graph_frac(y, c, 0, 4) <= B);
+        assert_true(c < 2 || cnnvp_graph_frac(y, c, 0, 4) == A);
+    }
+    cnnvp_graph_clear(&graph);
+}
+
 /* What was always 0 in the calibration leaves the others their format. */
 static void zeros_take_the_format_of_others(void **state)
 {
@@ -150,6 +169,7 @@ int main(void)
         cmocka_unit_test(what_is_calculated_with_has_one),
         cmocka_unit_test(the_dimension_that_loses_fewest_bits_counts),
         cmocka_unit_test(sources_keep_their_formats),
+        cmocka_unit_test(what_is_joined_again_keeps_its_bits),
         cmocka_unit_test(zeros_take_the_format_of_others),
         cmocka_unit_test(equal_formats_are_one),
         cmocka_unit_test(a_slice_has_the_format_of_its_part),
