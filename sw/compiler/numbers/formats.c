@@ -124,7 +124,7 @@ static void unify(struct cnnvp_graph *graph, const struct cnnvp_parts *parts)
                 changed |= !cnnvp_graph_has_table(layer) && *out != *in;
                 *out = cnnvp_graph_has_table(layer) ? *out : *in;
             } else if (cnnvp_graph_moves(layer) && !cnnvp_graph_has_table(layer) && *in != *out &&
-                       !(*in > *out && cnnvp_graph_converts(layer) && cnnvp_graph_readers(graph, layer->in) > 1u)) {
+                       !(*in > *out && cnnvp_graph_converts(layer) && cnnvp_parts_keep_bits(graph, layer->in))) {
                 lower = *in > *out ? in : out;
                 to = minimum(*in, *out);
             } else if (cnnvp_graph_aligns_operands(layer) && !cnnvp_graph_has_fixed_format(graph, layer->in2)) {

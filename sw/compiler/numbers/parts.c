@@ -138,13 +138,26 @@ static void mark_results(const struct cnnvp_parts *parts, int32_t out)
     }
 }
 
+int cnnvp_parts_keep_bits(const struct cnnvp_graph *graph, int32_t tensor)
+{
+    for (;;) {
+        if (cnnvp_graph_readers(graph, tensor) > 1u)
+            return 1;
+        const ptrdiff_t producer = cnnvp_graph_producer(graph, tensor);
+        const struct cnnvp_graph_layer *layer = producer >= 0 ? &graph->layers[producer] : NULL;
+        if (layer == NULL || !cnnvp_graph_moves(layer) || cnnvp_graph_has_table(layer) || cnnvp_graph_converts(layer))
+            return 0;
+        tensor = cnnvp_graph_base(graph, layer->in);
+    }
+}
+
 /* The source of the words that a layer copies from a tensor with one format. */
 static int32_t source_of(const struct cnnvp_parts *parts, size_t index)
 {
     const struct cnnvp_graph *graph = parts->graph;
     const struct cnnvp_graph_layer *layer = &graph->layers[index];
     const int32_t from = cnnvp_graph_base(graph, layer->in);
-    return cnnvp_graph_converts(layer) && cnnvp_graph_readers(graph, from) > 1u && graph->tensors[from].max_abs > 0.0f
+    return cnnvp_graph_converts(layer) && cnnvp_parts_keep_bits(graph, from) && graph->tensors[from].max_abs > 0.0f
                ? (int32_t)(graph->tensor_count + index)
                : from;
 }

@@ -33,6 +33,9 @@ CNNVP_MUST_USE cnnvp_result cnnvp_parts_choose(struct cnnvp_parts *parts, int *a
 /* The frac of what the layer reads first, and of what it writes. */
 int32_t *cnnvp_parts_in(const struct cnnvp_parts *parts, size_t layer);
 int32_t *cnnvp_parts_out(const struct cnnvp_parts *parts, size_t layer);
+/* 1: a copy of the tensor drops bits rather than the tensor, which other layers read, too, or read what a layer makes
+ * it from that gives both the same format, such as ReLU. */
+int cnnvp_parts_keep_bits(const struct cnnvp_graph *graph, int32_t tensor);
 /* Sets `fracs` from those of the sources. Words that are always 0 have the least. If all are equal, the tensor has one
  * format: `fracs` becomes NULL. */
 void cnnvp_parts_give(const struct cnnvp_parts *parts);

@@ -259,6 +259,8 @@ static inline int cnnvp_graph_is_quantised_function(const struct cnnvp_graph_lay
 {
     return layer->op == CNNVP_OP_ACTIVATION && layer->steps.out > 0.0f;
 }
+/* The first layer that makes the tensor, its base or a view of that base; -1: none. */
+ptrdiff_t cnnvp_graph_producer(const struct cnnvp_graph *graph, int32_t tensor);
 /* 1: the layer copies words, or takes the largest of several: input and output have the same format, unless it
  * converts. */
 int cnnvp_graph_moves(const struct cnnvp_graph_layer *layer);

@@ -123,6 +123,20 @@ static void what_is_joined_again_keeps_its_bits(void **state)
     cnnvp_graph_clear(&graph);
 }
 
+/* r, of at most 2, is joined with a, of 1000. It has the format of s, which another layer reads: 13 of 15 bits. */
+static void what_a_part_is_made_from_keeps_its_bits(void **state)
+{
+    (void)state;
+    struct cnnvp_graph graph;
+    int32_t tensor = 0;
+    choose(MAPS "s = Add(x, x) r = Relu(s) t = Sigmoid(s) " JOINED(c, 3, a, r) "n = Neg(c) " JOINED(y, 3, n, t),
+           &graph);
+    while (strcmp(graph.tensors[tensor].name, "s") != 0)
+        ++tensor;
+    assert_int_equal(graph.tensors[tensor].frac, 13);
+    cnnvp_graph_clear(&graph);
+}
+
 /* What was always 0 in the calibration leaves the others their format. */
 static void zeros_take_the_format_of_others(void **state)
 {
@@ -170,6 +184,7 @@ int main(void)
         cmocka_unit_test(the_dimension_that_loses_fewest_bits_counts),
         cmocka_unit_test(sources_keep_their_formats),
         cmocka_unit_test(what_is_joined_again_keeps_its_bits),
+        cmocka_unit_test(what_a_part_is_made_from_keeps_its_bits),
         cmocka_unit_test(zeros_take_the_format_of_others),
         cmocka_unit_test(equal_formats_are_one),
         cmocka_unit_test(a_slice_has_the_format_of_its_part),
