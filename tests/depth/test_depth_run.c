@@ -470,11 +470,15 @@ static void wrong_use_is_refused(void **state)
     (void)state;
     const struct chain chain = chain_worked(1);
     struct chain wide = chain_worked(8);
+    struct chain deep = chain_worked(8);
     char file[64];
     char wide_file[64];
+    char deep_file[64];
     char named[96];
+    deep.layers[0].depthwise = 1; /* 8 windows of 3x3 and biases: 160 bytes */
     chain_write(&chain, file);
     chain_write(&wide, wide_file);
+    chain_write(&deep, deep_file);
     (void)snprintf(named, sizeof named, "cnnvp: %s: layer \"", wide_file);
     refused(wide_file, "--schedule depth-first --block 8 -s input_buffer.size=2KiB", named);
     refused(file, "--schedule depth-first --block 6", "a power of two, such as 4 or 8");
@@ -483,6 +487,8 @@ static void wrong_use_is_refused(void **state)
     refused(wide_file, "--schedule depth-first --block 8 -s input_buffer.size=2KiB",
             "bytes of input_buffer, one half of which holds 1024; use a smaller --block or -s input_buffer.size=4096");
     refused(wide_file, "--schedule depth-first --block 8 -s output_buffer.size=1KiB", "of output_buffer");
+    refused(deep_file, "--schedule depth-first --block 4 -s weight_buffer.size=64",
+            "needs 160 bytes of weight_buffer, one half of which holds 32; use -s weight_buffer.size=");
     refused("$net/lenet5.onnx", "--schedule depth-first", "use --schedule layer");
     refused(file, "--schedule depth-first --plan " TEST_DATA "/plans/row.yaml", "row.yaml:1:1: halo is that of groups");
     refused(file, "--schedule depth-first --block 4 --issue scheduler",
@@ -497,6 +503,7 @@ static void wrong_use_is_refused(void **state)
             "not all its weights stay on chip");
     (void)unlink(file);
     (void)unlink(wide_file);
+    (void)unlink(deep_file);
 }
 
 /* One of the element's counters in a wave dump. */

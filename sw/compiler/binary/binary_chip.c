@@ -37,12 +37,11 @@ uint64_t cnnvp_binary_keep(struct cnnvp_scratchpad *buffer, struct cnnvp_piece *
     if (count != 0)
         qsort(pieces, count, sizeof *pieces, by_loads);
     for (size_t i = 0; i < count; ++i) {
-        const uint64_t bytes = cnnvp_binary_align(pieces[i].bytes);
-        struct cnnvp_place place = {
-            .bytes = cnnvp_maximum(pieces[i].bytes, cnnvp_minimum(bytes, buffer->room[0])), .end = CNNVP_FOR_EVER};
+        struct cnnvp_place place = {.bytes = pieces[i].bytes, .end = CNNVP_FOR_EVER};
         struct cnnvp_weight_tile *weight_tile = pieces[i].weight_tile;
         pieces[i].stays = cnnvp_scratchpad_put(buffer, pieces[i].first_half, CNNVP_SCRATCHPAD_ANY, &place, &lack);
-        missing += pieces[i].stays ? 0 : bytes;
+        missing += pieces[i].stays ? 0 : cnnvp_binary_align(pieces[i].bytes);
+        buffer->taken[place.half] = cnnvp_binary_align(buffer->taken[place.half]);
         if (weight_tile == NULL)
             continue;
         weight_tile->stays = CNNVP_WEIGHT_TILE_PASSES;

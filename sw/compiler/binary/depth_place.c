@@ -207,13 +207,14 @@ static cnnvp_result too_large(const struct cnnvp_depth_row *row, size_t index, s
     uint64_t need = cnnvp_binary_align(cnnvp_binary_frame_bytes(&layer.in));
     uint64_t have = limits->input_bytes;
     struct cnnvp_plan_size size = cnnvp_plan_size(limits, CNNVP_PLAN_INPUT, need);
+    int weights = 0;
     if (!cnnvp_depth_choose_tiles(limits, limits->weight_bytes, &layer)) {
         const struct cnnvp_tiling tiling = tiling_of(limits, &layer);
         layer.group_out = layer.out.channels;
         layer.tile_in = layer.depthwise != 0 || !is_conv(from) ? layer.group_out : tiling.in;
         layer.tile_out = layer.depthwise != 0 || !is_conv(from) ? layer.group_out : tiling.out;
         const struct cnnvp_plan_use use = cnnvp_plan_use_of(&layer, tiling.result_bytes);
-        const int weights = use.weight_bytes > limits->weight_bytes;
+        weights = use.weight_bytes > limits->weight_bytes;
         need = weights ? use.weight_bytes : use.output_bytes;
         have = weights ? limits->weight_bytes : limits->output_bytes;
         size = cnnvp_plan_size(limits, weights ? CNNVP_PLAN_WEIGHTS : CNNVP_PLAN_OUTPUT, need);
@@ -221,9 +222,10 @@ static cnnvp_result too_large(const struct cnnvp_depth_row *row, size_t index, s
     return cnnvp_compiler_error(
         error,
         "layer \"%s\": a block of %ux%u with all channels needs %llu bytes of %s, one half of "
-        "which holds %llu; use a smaller --block or -s %s.size=%llu",
+        "which holds %llu; use %s-s %s.size=%llu",
         from->name, from->block_height, from->block_width, (unsigned long long)need, size.instance,
-        (unsigned long long)have, size.instance, (unsigned long long)size.bytes);
+        (unsigned long long)have, weights ? "" : "a smaller --block or ", size.instance,
+        (unsigned long long)size.bytes);
 }
 
 /* 1: the layer's input map is one block, so padding it by blocks is ordinary padding. */

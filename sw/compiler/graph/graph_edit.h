@@ -6,8 +6,6 @@
 
 #include "graph.h"
 
-/* The first layer that makes the tensor, its base or a view of that base; -1: none. */
-ptrdiff_t cnnvp_graph_producer(const struct cnnvp_graph *graph, int32_t tensor);
 void cnnvp_graph_remove(struct cnnvp_graph *graph, size_t index);
 /* Inserts a copy of the layer with this name at `index`. NULL: out of memory. */
 struct cnnvp_graph_layer *cnnvp_graph_insert(struct cnnvp_graph *graph, size_t index,

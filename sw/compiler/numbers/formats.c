@@ -3,6 +3,8 @@
 #include "numbers.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "cnnvp_words.h"
 #include "float_kernels.h"
@@ -122,7 +124,7 @@ static void unify(struct cnnvp_graph *graph, const struct cnnvp_parts *parts)
                 changed |= !cnnvp_graph_has_table(layer) && *out != *in;
                 *out = cnnvp_graph_has_table(layer) ? *out : *in;
             } else if (cnnvp_graph_moves(layer) && !cnnvp_graph_has_table(layer) && *in != *out &&
-                       !(*in > *out && cnnvp_graph_converts(layer) && cnnvp_graph_readers(graph, layer->in) > 1u)) {
+                       !(*in > *out && cnnvp_graph_converts(layer) && cnnvp_parts_keep_bits(graph, layer->in))) {
                 lower = *in > *out ? in : out;
                 to = minimum(*in, *out);
             } else if (cnnvp_graph_aligns_operands(layer) && !cnnvp_graph_has_fixed_format(graph, layer->in2)) {
@@ -247,7 +249,7 @@ static double margin_of(const struct cnnvp_graph *graph, int32_t tensor)
     return shape->fractions == 0 && shape->max_abs <= (float)INT8_MAX ? 1.0 : BYTE_MARGIN;
 }
 
-static cnnvp_result choose_tensors(struct cnnvp_graph *graph, struct cnnvp_parts *parts)
+static cnnvp_result try_tensors(struct cnnvp_graph *graph, struct cnnvp_parts *parts, int *again)
 {
     CNNVP_TRY(cnnvp_parts_find(graph, parts));
     for (size_t i = 0; i < graph->layer_count; ++i) {
@@ -281,7 +283,22 @@ static cnnvp_result choose_tensors(struct cnnvp_graph *graph, struct cnnvp_parts
     for (size_t i = 0; i < graph->tensor_count; ++i)
         if (graph->tensors[i].whole != 0)
             graph->tensors[i].frac = 0;
-    CNNVP_TRY(cnnvp_parts_choose(parts));
+    return cnnvp_parts_choose(parts, again);
+}
+
+static cnnvp_result choose_tensors(struct cnnvp_graph *graph, struct cnnvp_parts *parts)
+{
+    CNNVP_FREED struct cnnvp_graph_tensor *given = calloc(graph->tensor_count + 1, sizeof *given);
+    CNNVP_TRY(given != NULL ? CNNVP_DONE : CNNVP_FAILED);
+    memcpy(given, graph->tensors, graph->tensor_count * sizeof *given);
+    for (int again = 1; again;) {
+        for (size_t i = 0; i < graph->tensor_count; ++i) {
+            given[i].alike = graph->tensors[i].alike;
+            graph->tensors[i] = given[i];
+        }
+        cnnvp_parts_clear(parts);
+        CNNVP_TRY(try_tensors(graph, parts, &again));
+    }
     unify(graph, parts);
     for (size_t i = 0; i < graph->layer_count; ++i)
         graph->layers[i].dropped =

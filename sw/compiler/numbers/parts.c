@@ -95,7 +95,7 @@ static cnnvp_result make_marks(struct cnnvp_parts *parts)
     for (size_t i = 0; i < graph->layer_count && !graph->weightless; ++i) {
         const int32_t base = cnnvp_graph_base(graph, graph->layers[i].out);
         const struct cnnvp_graph_tensor *tensor = &graph->tensors[base];
-        if (parts->marks[base] != NULL || tensor->whole != 0 || tensor->scores != 0 ||
+        if (parts->marks[base] != NULL || tensor->alike != 0 || tensor->whole != 0 || tensor->scores != 0 ||
             cnnvp_graph_is_input(graph, base))
             continue;
         int alike = 0;
@@ -138,13 +138,26 @@ static void mark_results(const struct cnnvp_parts *parts, int32_t out)
     }
 }
 
+int cnnvp_parts_keep_bits(const struct cnnvp_graph *graph, int32_t tensor)
+{
+    for (;;) {
+        if (cnnvp_graph_readers(graph, tensor) > 1u)
+            return 1;
+        const ptrdiff_t producer = cnnvp_graph_producer(graph, tensor);
+        const struct cnnvp_graph_layer *layer = producer >= 0 ? &graph->layers[producer] : NULL;
+        if (layer == NULL || !cnnvp_graph_moves(layer) || cnnvp_graph_has_table(layer) || cnnvp_graph_converts(layer))
+            return 0;
+        tensor = cnnvp_graph_base(graph, layer->in);
+    }
+}
+
 /* The source of the words that a layer copies from a tensor with one format. */
 static int32_t source_of(const struct cnnvp_parts *parts, size_t index)
 {
     const struct cnnvp_graph *graph = parts->graph;
     const struct cnnvp_graph_layer *layer = &graph->layers[index];
     const int32_t from = cnnvp_graph_base(graph, layer->in);
-    return cnnvp_graph_converts(layer) && cnnvp_graph_readers(graph, from) > 1u && graph->tensors[from].max_abs > 0.0f
+    return cnnvp_graph_converts(layer) && cnnvp_parts_keep_bits(graph, from) && graph->tensors[from].max_abs > 0.0f
                ? (int32_t)(graph->tensor_count + index)
                : from;
 }
@@ -428,14 +441,46 @@ static cnnvp_result choose_dimension(struct cnnvp_parts *parts, int32_t tensor)
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_parts_choose(struct cnnvp_parts *parts)
+/* 1: all words of the tensor have at most the frac that the largest of them would have alone, and some have less. Then
+ * one format serves better: a copy drops bits, which what other layers read keeps. `own`: the fracs before words of
+ * other tensors had the same. */
+static int is_better_alike(const struct cnnvp_parts *parts, int32_t base, const int32_t *own)
 {
-    for (size_t i = 0; i < parts->graph->layer_count; ++i)
+    const size_t words = cnnvp_graph_words(&parts->graph->tensors[base]);
+    int32_t least = INT32_MAX, now = INT32_MAX, most = INT32_MIN;
+    for (size_t i = 0; i < words; ++i) {
+        const int32_t mark = marked(parts->marks[base][i]);
+        if (mark == CNNVP_GRAPH_NONE || !is_known(parts, mark))
+            continue;
+        const int32_t frac = *frac_of(parts, mark);
+        least = own[mark] < least ? own[mark] : least;
+        now = frac < now ? frac : now;
+        most = frac > most ? frac : most;
+    }
+    return now < least && most <= least;
+}
+
+cnnvp_result cnnvp_parts_choose(struct cnnvp_parts *parts, int *again)
+{
+    struct cnnvp_graph *graph = parts->graph;
+    CNNVP_FREED int32_t *own = calloc(source_count(parts) + 1, sizeof *own);
+    CNNVP_TRY(own != NULL ? CNNVP_DONE : CNNVP_FAILED);
+    for (size_t i = 0; i < graph->layer_count; ++i)
         parts->fracs[i] = INT32_MAX;
     take_fracs(parts);
-    for (int32_t i = 0; i < (int32_t)parts->graph->tensor_count; ++i)
-        if (parts->graph->tensors[i].fracs != NULL)
+    for (size_t i = 0; i < source_count(parts); ++i)
+        own[i] = *frac_of(parts, (int32_t)i);
+    for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i)
+        if (graph->tensors[i].fracs != NULL)
             CNNVP_TRY(choose_dimension(parts, i));
+    *again = 0;
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        const int32_t base = cnnvp_graph_base(graph, layer->in);
+        if (is_copy(graph, layer) && parts->marks[base] != NULL && marks_of(parts, layer->out) != NULL &&
+            graph->tensors[base].alike == 0 && is_better_alike(parts, base, own))
+            *again = graph->tensors[base].alike = 1;
+    }
     set_formats(parts);
     return CNNVP_DONE;
 }
@@ -457,9 +502,24 @@ int32_t *cnnvp_parts_out(const struct cnnvp_parts *parts, size_t layer)
 void cnnvp_parts_give(const struct cnnvp_parts *parts)
 {
     for (size_t i = 0; i < parts->graph->tensor_count; ++i) {
-        const struct cnnvp_graph_tensor *of = &parts->graph->tensors[i];
+        struct cnnvp_graph_tensor *of = &parts->graph->tensors[i];
+        if (of->fracs == NULL)
+            continue;
         const uint32_t sizes[CNNVP_GRAPH_DIMENSIONS] = {of->channels, of->height, of->width};
-        for (uint32_t k = 0; of->fracs != NULL && k < sizes[of->fracs_by]; ++k)
-            of->fracs[k] = of->fracs[k] != CNNVP_GRAPH_NONE ? *frac_of(parts, of->fracs[k]) : 0;
+        const uint32_t size = sizes[of->fracs_by];
+        int32_t least = INT32_MAX, most = INT32_MIN;
+        for (uint32_t k = 0; k < size; ++k) {
+            if (of->fracs[k] == CNNVP_GRAPH_NONE)
+                continue;
+            const int32_t frac = *frac_of(parts, of->fracs[k]);
+            least = frac < least ? frac : least;
+            most = frac > most ? frac : most;
+        }
+        for (uint32_t k = 0; k < size; ++k)
+            of->fracs[k] = of->fracs[k] != CNNVP_GRAPH_NONE ? *frac_of(parts, of->fracs[k]) : least;
+        if (least == most) {
+            of->frac = least;
+            of->fracs = NULL;
+        }
     }
 }

@@ -27,11 +27,16 @@ CNNVP_MUST_USE cnnvp_result cnnvp_parts_find(struct cnnvp_graph *graph, struct c
 /* Gives tensors that have the same format the largest magnitude of all. */
 void cnnvp_parts_take_sizes(const struct cnnvp_parts *parts);
 /* Chooses the dimension for formats of each of these tensors. Sources with the same format get the smallest frac of
- * those that were not always 0. */
-CNNVP_MUST_USE cnnvp_result cnnvp_parts_choose(struct cnnvp_parts *parts);
+ * those that were not always 0. *again: 1: it marks further tensors that one format serves better, as they lose more
+ * bits for others; then all formats are to be chosen again. */
+CNNVP_MUST_USE cnnvp_result cnnvp_parts_choose(struct cnnvp_parts *parts, int *again);
 /* The frac of what the layer reads first, and of what it writes. */
 int32_t *cnnvp_parts_in(const struct cnnvp_parts *parts, size_t layer);
 int32_t *cnnvp_parts_out(const struct cnnvp_parts *parts, size_t layer);
-/* Sets `fracs` from those of the sources. */
+/* 1: a copy of the tensor drops bits rather than the tensor, which other layers read, too, or read what a layer makes
+ * it from that gives both the same format, such as ReLU. */
+int cnnvp_parts_keep_bits(const struct cnnvp_graph *graph, int32_t tensor);
+/* Sets `fracs` from those of the sources. Words that are always 0 have the least. If all are equal, the tensor has one
+ * format: `fracs` becomes NULL. */
 void cnnvp_parts_give(const struct cnnvp_parts *parts);
 void cnnvp_parts_clear(struct cnnvp_parts *parts);

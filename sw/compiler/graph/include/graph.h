@@ -78,6 +78,7 @@ struct cnnvp_graph_tensor {
                         its format */
     /* From the float pass and formats.c. */
     int32_t format; /* the tensor whose format it has, or itself; CNNVP_GRAPH_NONE: its base's */
+    int alike;      /* 1: all its words have one format, although others only copy them (base tensors) */
     float max_abs;
     uint32_t saturates; /* 1: max_abs leaves out numbers that make no difference to what reads them (base tensors) */
     uint32_t fractions; /* 1: not all values are whole numbers (base tensors) */
@@ -258,6 +259,8 @@ static inline int cnnvp_graph_is_quantised_function(const struct cnnvp_graph_lay
 {
     return layer->op == CNNVP_OP_ACTIVATION && layer->steps.out > 0.0f;
 }
+/* The first layer that makes the tensor, its base or a view of that base; -1: none. */
+ptrdiff_t cnnvp_graph_producer(const struct cnnvp_graph *graph, int32_t tensor);
 /* 1: the layer copies words, or takes the largest of several: input and output have the same format, unless it
  * converts. */
 int cnnvp_graph_moves(const struct cnnvp_graph_layer *layer);

@@ -74,6 +74,23 @@ static void chip_places_do_not_overlap(void **state)
     builder_free(&builder);
 }
 
+/* Places begin at multiples of 64 bytes and end anywhere: of a half of 848 bytes, the second piece of 400 takes 448 to
+ * 847, and one byte more has no room. */
+static void last_piece_ends_with_the_half(void **state)
+{
+    (void)state;
+    for (uint32_t more = 0; more < 2; ++more) {
+        struct cnnvp_scratchpad buffer = {.halves = 1, .room = {848}};
+        struct cnnvp_weight_tile tiles[2] = {{.bytes = 400u + more}, {.bytes = 400u + more}};
+        struct cnnvp_piece pieces[2];
+        cnnvp_binary_list_pieces(tiles, 2, pieces);
+        assert_int_equal(cnnvp_binary_keep(&buffer, pieces, 2), more * 448u);
+        assert_int_equal(tiles[0].chip_address, 0);
+        assert_int_equal(tiles[1].stays, more == 0);
+        assert_int_equal(tiles[1].chip_address, more == 0 ? 448 : 0);
+    }
+}
+
 /* A map that is added to two others, which would lie in different halves by themselves. */
 static void operands_of_two_additions_share_a_half(void **state)
 {
@@ -113,6 +130,7 @@ static void operands_of_two_additions_share_a_half(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(chip_places_do_not_overlap), cmocka_unit_test(operands_of_two_additions_share_a_half)};
+        cmocka_unit_test(last_piece_ends_with_the_half), cmocka_unit_test(chip_places_do_not_overlap),
+        cmocka_unit_test(operands_of_two_additions_share_a_half)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

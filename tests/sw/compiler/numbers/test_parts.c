@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Formats of joined words: what is joined for the host, or taken apart again, keeps the formats that it has. */
+#include <stdio.h>
 #include <string.h>
 
 #include "test.h"
@@ -103,6 +104,39 @@ static void sources_keep_their_formats(void **state)
     cnnvp_graph_clear(&graph);
 }
 
+/* b and e, of 1, are joined, and then beside a, of 1000, such that no dimension separates them. What reads b has all
+ * its bits: the copy of both drops some. */
+static void what_is_joined_again_keeps_its_bits(void **state)
+{
+    (void)state;
+    struct cnnvp_graph graph;
+    int32_t tensor = 0;
+    choose(MAPS "e = Neg(b) " JOINED(c, 1, b, e) JOINED(d, 1, e, a) JOINED(y, 3, c, d) "z = Sigmoid(b)", &graph);
+    while (strcmp(graph.tensors[tensor].name, "b") != 0)
+        ++tensor;
+    assert_int_equal(graph.tensors[tensor].frac, B);
+    const struct cnnvp_graph_tensor *y = &graph.tensors[graph.outputs[0].tensor];
+    for (uint32_t c = 0; c < 4; ++c) {
+        assert_true(cnnvp_graph_frac(y, c, 0, 4) <= B);
+        assert_true(c < 2 || cnnvp_graph_frac(y, c, 0, 4) == A);
+    }
+    cnnvp_graph_clear(&graph);
+}
+
+/* r, of at most 2, is joined with a, of 1000. It has the format of s, which another layer reads: 13 of 15 bits. */
+static void what_a_part_is_made_from_keeps_its_bits(void **state)
+{
+    (void)state;
+    struct cnnvp_graph graph;
+    int32_t tensor = 0;
+    choose(MAPS "s = Add(x, x) r = Relu(s) t = Sigmoid(s) " JOINED(c, 3, a, r) "n = Neg(c) " JOINED(y, 3, n, t),
+           &graph);
+    while (strcmp(graph.tensors[tensor].name, "s") != 0)
+        ++tensor;
+    assert_int_equal(graph.tensors[tensor].frac, 13);
+    cnnvp_graph_clear(&graph);
+}
+
 /* What was always 0 in the calibration leaves the others their format. */
 static void zeros_take_the_format_of_others(void **state)
 {
@@ -111,9 +145,20 @@ static void zeros_take_the_format_of_others(void **state)
           A, B, B, B, B);
     CHECK(MAPS TIMES(n, x, 0.0) JOINED(c, 3, n, b) JOINED(d, 3, a, b) JOINED(y, 2, c, d) "z = Neg(n)",
           CNNVP_GRAPH_COLUMN, A, A, A, A, B, B, B, B);
-    /* A frame has any format. */
-    CHECK(MAPS JOINED(c, 3, a, b) "int64[8] l = {0, 0, 0, 1, 0, 0, 0, 1} y = Pad(c, l) ", CNNVP_GRAPH_COLUMN, 0, A, A,
-          A, A, B, B, B, B, 0);
+    /* A frame has the format with the fewest bits, which is one of those beside it. */
+    CHECK(MAPS JOINED(c, 3, a, b) "int64[8] l = {0, 0, 0, 1, 0, 0, 0, 1} y = Pad(c, l) ", CNNVP_GRAPH_COLUMN, A, A, A,
+          A, A, B, B, B, B, A);
+}
+
+/* The header of a compiled network has one number where all words have the same format: here two tensors of 1000. */
+static void equal_formats_are_one(void **state)
+{
+    (void)state;
+    for (int axis = 1; axis <= 3; ++axis) {
+        char network[512];
+        (void)snprintf(network, sizeof network, MAPS TIMES(p, x, 1000.0) "y = Concat <axis = %d> (a, p) ", axis);
+        CHECK(network, CNNVP_GRAPH_DIMENSIONS, A);
+    }
 }
 
 #define NUMBER(name, value) "int64[1] " #name " = {" #value "} "
@@ -127,7 +172,7 @@ static void a_slice_has_the_format_of_its_part(void **state)
     CHECK(MAPS JOINED(c, 3, a, b) CUT(y, c, 4, 8) CUT(z, c, 0, 4), CNNVP_GRAPH_DIMENSIONS, B);
     CHECK(MAPS JOINED(c, 1, a, b) "d = Transpose <perm = [0, 2, 3, 1]> (c) " CUT(e, d, 2, 4)
               CUT(f, d, 0, 2) "g = Sigmoid(f) h = Sigmoid(e) " JOINED(y, 3, g, e) JOINED(z, 3, f, h),
-          CNNVP_GRAPH_COLUMN, B, B, B, B);
+          CNNVP_GRAPH_DIMENSIONS, B);
     CHECK(MAPS JOINED(c, 3, a, b) CUT(y, c, 3, 8) CUT(z, c, 0, 3), CNNVP_GRAPH_COLUMN, A, B, B, B, B);
 }
 
@@ -138,7 +183,10 @@ int main(void)
         cmocka_unit_test(what_is_calculated_with_has_one),
         cmocka_unit_test(the_dimension_that_loses_fewest_bits_counts),
         cmocka_unit_test(sources_keep_their_formats),
+        cmocka_unit_test(what_is_joined_again_keeps_its_bits),
+        cmocka_unit_test(what_a_part_is_made_from_keeps_its_bits),
         cmocka_unit_test(zeros_take_the_format_of_others),
+        cmocka_unit_test(equal_formats_are_one),
         cmocka_unit_test(a_slice_has_the_format_of_its_part),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
