@@ -446,7 +446,7 @@ def check_functions():
         net.node("Sigmoid", ["n0"], (8, 28, 28))
         net.write(os.path.join(folder, "n.onnx"))
         plan, found = os.path.join(folder, "p.yaml"), set()
-        words = ["-s", "pe_array.write_out=table", "-s", "weight_buffer.size=4096"]
+        words = ["-s", "pe_array.write_out=table", "-s", "weight_buffer.size=6144"]
         for objective in ("time", "energy"):
             chosen, output, error = run(folder, *words, "--objective", objective, "--plan-out", plan)
             assert chosen is not None, error
