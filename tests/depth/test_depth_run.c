@@ -629,8 +629,8 @@ static void an_order_comes_from_a_file(void **state)
     (void)unlink(file);
 }
 
-/* Row by row, which a chain without pools allows. */
-static void traces_show_the_order_of_a_file(void **state)
+/* Row by row, which a chain without pools allows: from a file, or by the word for it. */
+static void traces_show_the_order_of_a_plan(void **state)
 {
     struct chain chain = chain_worked(1);
     struct step all[16] = {{0}};
@@ -644,11 +644,15 @@ static void traces_show_the_order_of_a_file(void **state)
         all[i].x = i % 4;
         all[i].y = i / 4;
     }
-    struct cli_run run =
-        cli_run("run %s --schedule depth-first --block 4 --plan %s --timing-only -q --trace @trace.vcd", file, plan);
-    assert_int_equal(run.status, 0);
-    expect_blocks(&run.trace, &steps);
-    cli_free(&run);
+    for (int by_word = 0; by_word < 2; ++by_word) {
+        struct cli_run run = cli_run(
+            "run %s --schedule depth-first --block 4 --plan %s --timing-only -q --trace @trace.vcd", file, plan);
+        assert_int_equal(run.status, 0);
+        expect_blocks(&run.trace, &steps);
+        cli_free(&run);
+        FILE *stream = fopen(plan, "w");
+        assert_true(stream != NULL && fputs("order: raster\n", stream) >= 0 && fclose(stream) == 0);
+    }
     remove_order(plan);
     (void)unlink(file);
 }
@@ -664,7 +668,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(hardware_issues_the_same),
         cmocka_unit_test(issuers_can_be_chosen),
         cmocka_unit_test(traces_show_blocks),
-        cmocka_unit_test(traces_show_the_order_of_a_file),
+        cmocka_unit_test(traces_show_the_order_of_a_plan),
         cmocka_unit_test(an_order_comes_from_a_file),
         cmocka_unit_test(further_blocks_are_little_work),
         cmocka_unit_test(hardware_pushes_formats_whatever_they_are),

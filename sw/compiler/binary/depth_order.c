@@ -110,11 +110,27 @@ static cnnvp_result order_chain(const struct ordering *ordering, const struct cn
     return CNNVP_DONE;
 }
 
+/* Lists all blocks row by row. */
+static cnnvp_result list_rows(const struct ordering *ordering, struct cnnvp_arena *arena,
+                              struct cnnvp_block_order *order)
+{
+    order->count = blocks_of(ordering->bits_x, ordering->bits_y);
+    order->blocks = cnnvp_arena_array(arena, order->count, sizeof *order->blocks);
+    order->places = cnnvp_arena_array(arena, order->count, sizeof *order->places);
+    CNNVP_TRY_MEMORY(!arena->failed, ordering->error);
+    for (size_t n = 0; n < order->count; ++n) {
+        order->blocks[n] = (uint32_t)((n & ((1u << ordering->bits_x) - 1u)) | (n >> ordering->bits_x << 16));
+        order->places[n] = order->place;
+    }
+    return CNNVP_DONE;
+}
+
 cnnvp_result cnnvp_depth_make_orders(const struct cnnvp_graph *graph, const struct cnnvp_block_order *order,
                                      struct cnnvp_build *build, struct cnnvp_error *error)
 {
     struct cnnvp_groups *groups = build->groups;
-    struct ordering ordering = {.graph = graph, .order = order, .error = error};
+    struct cnnvp_block_order listed = *order;
+    struct ordering ordering = {.graph = graph, .order = &listed, .error = error};
     for (size_t i = 0; i < cnnvp_depth_levels(groups); ++i) {
         groups->order_count += blocks_of(groups->levels[i].bits_x, groups->levels[i].bits_y);
         ordering.bits_x = cnnvp_maximum32(ordering.bits_x, groups->levels[i].bits_x);
@@ -125,15 +141,17 @@ cnnvp_result cnnvp_depth_make_orders(const struct cnnvp_graph *graph, const stru
     CNNVP_TRY_MEMORY(groups->orders != NULL && seen != NULL, error);
     ordering.seen = seen;
     uint32_t *to = groups->orders;
-    if (order->blocks != NULL)
+    if (order->by_rows)
+        CNNVP_TRY(list_rows(&ordering, &build->arena, &listed));
+    if (listed.blocks != NULL)
         CNNVP_TRY(check_table(&ordering));
     for (size_t c = 0; c < groups->count; ++c) {
         const struct cnnvp_plan_group *chain = &groups->plans[c];
-        if (order->blocks != NULL)
+        if (listed.blocks != NULL)
             CNNVP_TRY(order_chain(&ordering, chain, to));
         for (size_t i = 0; i <= chain->count; ++i)
             for (uint32_t n = 0; n < blocks_of(chain->levels[i].bits_x, chain->levels[i].bits_y); ++n, ++to)
-                *to = order->blocks != NULL ? *to : cnnvp_morton_block(&chain->levels[i], n);
+                *to = listed.blocks != NULL ? *to : cnnvp_morton_block(&chain->levels[i], n);
     }
     return CNNVP_DONE;
 }

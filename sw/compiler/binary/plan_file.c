@@ -18,8 +18,9 @@
  * Or constraints for a schedule, which chooses everything else:
  *
  *   halo: row                        # of all groups that the schedules fused and auto make
- *   order: table                     # of depth-first blocks: morton (by counting), table (the same, precomputed) or
- *                                    # a file, beside this one: blocks: [[0, 0], [1, 0], ...], each an x and a y
+ *   order: table                     # of depth-first blocks: morton (by counting), table (the same, precomputed),
+ *                                    # raster (by rows) or a file, beside this one: blocks: [[0, 0], [1, 0], ...],
+ *                                    # each an x and a y
  *
  * If several layers or tensors have the same name, the second one is name#2, and so on.
  */
@@ -374,7 +375,7 @@ static cnnvp_result read_tensor(struct reader *reader, const struct cnnvp_yaml_n
 
 /* ---- order of blocks ---- */
 
-static const char *const orders[] = {"morton", "table"};
+static const char *const orders[] = {"morton", "table", "raster"};
 
 static cnnvp_result read_block(struct reader *reader, const struct cnnvp_yaml_node *node, uint32_t *block)
 {
@@ -419,8 +420,10 @@ static cnnvp_result read_order_file(struct reader *reader, const char *file)
 static const char *order_file(struct cnnvp_arena *arena, const char *plan, const struct cnnvp_yaml_node *node)
 {
     const char *folder = cnnvp_config_folder(arena, plan);
-    if (folder == NULL || node == NULL || node->kind != CNNVP_YAML_SCALAR || strcmp(node->text, orders[0]) == 0 ||
-        strcmp(node->text, orders[1]) == 0)
+    int is_word = folder == NULL || node == NULL || node->kind != CNNVP_YAML_SCALAR;
+    for (size_t i = 0; i < COUNT(orders) && !is_word; ++i)
+        is_word = strcmp(node->text, orders[i]) == 0;
+    if (is_word)
         return NULL;
     const char *file = node->text[0] == '/' || strcmp(folder, ".") == 0
                            ? node->text
@@ -452,8 +455,10 @@ static cnnvp_result read_order(struct reader *reader, const struct cnnvp_yaml_no
     plan->order_table = 1;
     if (file != NULL)
         return read_order_file(reader, file);
-    CNNVP_TRY(read_word(reader, node, orders, COUNT(orders), "morton, table or the file of an order", &order));
-    plan->order_table = order == 1;
+    CNNVP_TRY(read_word(reader, node, orders, COUNT(orders), "morton, table, raster or the file of an order", &order));
+    plan->order_table = order != 0;
+    plan->order.by_rows = order == 2;
+    plan->order.place = node->place;
     return CNNVP_DONE;
 }
 

@@ -21,9 +21,10 @@ struct cnnvp_plan_run {
 
 /* The order of depth-first blocks as a table. */
 struct cnnvp_block_order {
-    const char *file;    /* NULL: it is Morton order */
-    const char *place;   /* of the list in the file, for messages */
-    uint32_t *blocks;    /* x | y << 16; NULL: Morton order */
+    int by_rows;         /* 1: row by row, from the upper one on */
+    const char *file;    /* NULL: it is Morton order, or by rows */
+    const char *place;   /* of the list in the file, or of the plan's key, for messages */
+    uint32_t *blocks;    /* x | y << 16; NULL: no list is given */
     const char **places; /* of each block */
     size_t count;
 };

@@ -156,7 +156,7 @@ static void orders_are_read(void **state)
     cnnvp_plan_clear(&plan);
     assert_int_equal(unlink(beside), 0);
     assert_int_equal(read_text(text, &plan, &error), CNNVP_BAD_INPUT);
-    assert_non_null(strstr(error.text, "where morton, table or the file of an order is expected"));
+    assert_non_null(strstr(error.text, "where morton, table, raster or the file of an order is expected"));
     cnnvp_plan_clear(&plan);
 }
 
@@ -178,8 +178,8 @@ static void groups_are_checked(void **state)
     refused("groups:\n  - {layers: [conv, pool], tile_h: 8, tile_w: 8, halo: none}\n", "2:56",
             "where recompute, row or full is");
     refused("halo: none\n", "1:7", "halo: \"none\" where recompute, row or full is expected");
-    refused("order: [table]\n", "1:8", "where morton, table or the file of an order is expected");
-    refused("order: raster\n", "1:8", "order: \"raster\" where morton, table or the file of an order is expected");
+    refused("order: [table]\n", "1:8", "where morton, table, raster or the file of an order is expected");
+    refused("order: hilbert\n", "1:8", "order: \"hilbert\" where morton, table, raster or the file of an order is expected");
     refused(GROUP "  - {layers: [pool, conv#2], tile_h: 1, tile_w: 1, halo: row}\n", "3:5", "in another group already");
     refused("groups:\n  - {layers: [conv#2, 'a \"pool\"'], tile_h: 1, tile_w: 1, halo: row}\n"
             "  - {layers: [conv, pool], tile_h: 1, tile_w: 1, halo: row}\n",
