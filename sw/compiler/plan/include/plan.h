@@ -52,8 +52,8 @@ struct cnnvp_plan_limits {
 };
 
 /* Core cycles of the guest software: for a calculation or a store with its descriptor, for a load with its request, for
- * the rest of a step, and for a layer. Of 144 runs of 48 networks on 3 presets, 8 in 10 are within an eighth. Only bounds
- * use them: trials measure the real software. */
+ * the rest of a step, and for a layer. Of 144 runs of 48 networks on 3 presets, 8 in 10 are within an eighth. Only
+ * bounds use them: trials measure the real software. */
 #define CNNVP_PLAN_COMMAND_CYCLES 105u
 #define CNNVP_PLAN_LOAD_CYCLES 140u
 #define CNNVP_PLAN_STEP_CYCLES 520u
