@@ -137,7 +137,7 @@ static inline void cnnvp_element_push_word(struct cnnvp_element *element, uint32
         cnnvp_element_put(element->machine, element->place, high, low);
         element->place += sizeof(struct cnnvp_word);
     } else {
-        cnnvp_element_push_slowly(element, high, low, NULL, 0, 0);
+        cnnvp_element_push_slowly(element, high, low, element->value, 0, 0);
     }
 }
 
