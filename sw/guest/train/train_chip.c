@@ -43,7 +43,7 @@ void cnnvp_train_load(struct cnnvp_guest *guest, enum cnnvp_train_buffer buffer,
     const enum cnnvp_train_base base = (enum cnnvp_train_base)(CNNVP_TRAIN_BASE_LOAD + 10u * (uint32_t)buffer);
     cnnvp_train_push(guest, CNNVP_OPCODE_request, status, cnnvp_train_bit(half, buffer), base, &transfer,
                      sizeof transfer);
-    cnnvp_train_push(guest, CNNVP_OPCODE_receive, status, cnnvp_train_bit(half, buffer), base, NULL, 0);
+    cnnvp_train_push(guest, CNNVP_OPCODE_receive, status, cnnvp_train_bit(half, buffer), base, &transfer, 0);
 }
 
 void cnnvp_train_put(struct cnnvp_guest *guest, uint32_t half, uint32_t at, const struct cnnvp_train_box *box)
