@@ -179,7 +179,8 @@ static void groups_are_checked(void **state)
             "where recompute, row or full is");
     refused("halo: none\n", "1:7", "halo: \"none\" where recompute, row or full is expected");
     refused("order: [table]\n", "1:8", "where morton, table, raster or the file of an order is expected");
-    refused("order: hilbert\n", "1:8", "order: \"hilbert\" where morton, table, raster or the file of an order is expected");
+    refused("order: hilbert\n", "1:8",
+            "order: \"hilbert\" where morton, table, raster or the file of an order is expected");
     refused(GROUP "  - {layers: [pool, conv#2], tile_h: 1, tile_w: 1, halo: row}\n", "3:5", "in another group already");
     refused("groups:\n  - {layers: [conv#2, 'a \"pool\"'], tile_h: 1, tile_w: 1, halo: row}\n"
             "  - {layers: [conv, pool], tile_h: 1, tile_w: 1, halo: row}\n",
