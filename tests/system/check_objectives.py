@@ -3,8 +3,9 @@
 """Each objective's plan is the best by its own measure: check_objectives.py CNNVP NETWORKS TORCHVISION.
 
 Where trials choose, no other objective's plan takes less of what an objective asks for, nor do plans without trials. What
-trials say is what runs take, but for the energy of numbers that are not there yet. Where bounds choose, no other takes less
-by more than a hundredth.
+trials say is what runs take, but for the energy of numbers that are not there yet. In a network that is too long for whole
+runs, trials choose the groups alone, and no other takes less by more than one part in 200. Where bounds choose, no other
+takes less by more than a hundredth.
 """
 import itertools
 import json
@@ -12,6 +13,8 @@ import os
 import subprocess
 import sys
 import tempfile
+
+import onnx
 
 CNNVP, NETWORKS, TORCHVISION = sys.argv[1:]
 BOUNDS = []
@@ -27,6 +30,14 @@ MEASURES = {
     "traffic": None,
 }
 
+def product(file, *words):
+    """The energy-delay product of a run."""
+    subprocess.run([CNNVP, "run", file, "--timing-only", "-q", "--stats", stats, *words], check=True)
+    with open(stats, encoding="utf-8") as stream:
+        said = json.load(stream)
+    return said["total"]["time_ps"] * said["energy"]["total_pj"]
+
+
 with tempfile.TemporaryDirectory() as folder:
     stats = os.path.join(folder, "s.json")
     for network, platform, choice in RUNS:
@@ -41,6 +52,20 @@ with tempfile.TemporaryDirectory() as folder:
             for other in taken if measure else ():
                 assert measure(*taken[objective, True]) <= measure(*taken[other]) * (1.01 if choice is BOUNDS else 1.0005), (
                     network, platform, choice, objective, taken[objective, True], other, taken[other])
+    # A network that is too long for whole runs: groups that time's plan proposes, and those whose layers change the unit,
+    # count for the other objectives as well.
+    large = onnx.load(os.path.join(TORCHVISION, "googlenet.onnx"), load_external_data=False)
+    for edge in large.graph.input[0].type.tensor_type.shape.dim[2:]:
+        edge.dim_value = 224
+    del large.graph.value_info[:]
+    file = os.path.join(folder, "large.onnx")
+    onnx.save(large, file)
+    products = [product(file, "-p", "systolic", "--schedule", "auto", "--objective", objective) for objective in ("edp", "time")]
+    assert products[0] <= 1.005 * products[1], products
+    # A layer's time weighs as much as the power of the whole network says, not of the layer: pools have little energy.
+    file = os.path.join(TORCHVISION, "shufflenet_v2_x1_0.onnx")
+    products = [product(file, "-p", "systolic", "--objective", objective) for objective in ("edp", "energy")]
+    assert products[0] <= 1.01 * products[1], products
     # Groups that another objective's plan proposes count one by one: of C1 and S2 as one tile, which a plan by hand fuses.
     plan = os.path.join(folder, "hand.yaml")
     with open(plan, "w", encoding="ascii") as stream:

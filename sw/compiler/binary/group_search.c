@@ -127,20 +127,6 @@ static double results_of(const struct cnnvp_layer *layer)
     return (double)layer->out.channels * layer->out.height * layer->out.width;
 }
 
-/* 1: inputs and weights have 8 bits. */
-static int is_narrow(const struct cnnvp_layer *layer)
-{
-    return cnnvp_format_bytes(layer->format, CNNVP_NARROW_A) == 1u &&
-           cnnvp_format_bytes(layer->format, CNNVP_NARROW_B) == 1u;
-}
-
-/* MACs of the layer by itself, including those with zeros of its padding. */
-static double macs_of(const struct cnnvp_layer *layer)
-{
-    const double taps = (double)layer->kx * layer->ky * (layer->depthwise != 0 ? 1u : layer->in.channels);
-    return layer->op == CNNVP_OP_CONV ? results_of(layer) * taps : 0;
-}
-
 static double cost_of(const struct search *search, const struct cnnvp_plan_taken *taken)
 {
     return taken->ps * search->each.ps + taken->pj * search->each.pj + taken->bytes * search->each.bytes;
@@ -162,8 +148,7 @@ static double group_cost(const struct search *search, struct cnnvp_plan_group *g
             continue;
         core += (CNNVP_PLAN_LAYER_CYCLES + TILE_CYCLES * (double)cnnvp_plan_group_tiles(group)) *
                 search->target->limits.core_ps;
-        taken.pj +=
-            (again - 1) * macs_of(&member->layer) * (is_narrow(&member->layer) ? energy->int8_mac : energy->mac);
+        taken.pj += (again - 1) * cnnvp_plan_macs_pj(&member->layer, energy);
         const double stored = results_of(&member->layer) * (1u << member->layer.out.word_shift) / CNNVP_WORD_BYTES;
         if (member->out != CNNVP_PLAN_NO_SLOT)
             taken.pj += again * stored * (energy->output_word + energy->input_word);
@@ -341,20 +326,16 @@ static void note_uses(struct search *search)
     }
 }
 
-/* The cost of a ps, a pJ and a byte. The energy-delay product is linearised at the sums of all single layers. Traffic
- * also counts a little of the time. */
+/* The cost of a ps, a pJ and a byte. Traffic also counts a little of the time. */
 static struct cnnvp_plan_taken each_of(const struct search *search)
 {
-    struct cnnvp_plan_taken all = {0};
-    for (size_t i = 0; i < search->graph->layer_count; ++i)
-        cnnvp_plan_add(&all, &search->build->finalists[i].all[0].taken);
     switch (search->target->limits.objective) {
     case CNNVP_OBJECTIVE_TIME:
         return (struct cnnvp_plan_taken){.ps = 1};
     case CNNVP_OBJECTIVE_ENERGY:
         return (struct cnnvp_plan_taken){.pj = 1};
     case CNNVP_OBJECTIVE_EDP:
-        return (struct cnnvp_plan_taken){.ps = all.pj, .pj = all.ps};
+        return (struct cnnvp_plan_taken){.ps = search->build->power, .pj = 1};
     default:
         return (struct cnnvp_plan_taken){.ps = cnnvp_plan_bytes_a_ps(search->query), .bytes = 1};
     }

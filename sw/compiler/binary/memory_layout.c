@@ -16,6 +16,9 @@
 #define KNOWN 16u        /* plans kept for each layer on average */
 #define SWEEPS 2         /* most sweeps over all maps */
 
+/* Blocks that move more bytes have to be better by 1 / BYTES_PART. */
+#define BYTES_PART 64.0
+
 /* The core's share of a layer's critical path is rounded to this many steps, so that layers can share plans. */
 #define PATH_STEPS 4.0
 /* Layers are planned again if the core makes the network slower by more than 1 / CORE_PART. */
@@ -279,7 +282,9 @@ static int choose_for(struct choice *choice, int32_t base, uint32_t largest)
          channels > 1 && channels > largest / SMALLEST_PART && choice->result == CNNVP_DONE;
          channels = largest_blocks(&choice->possible, base, channels / 2u)) {
         const struct worth blocks = worth_of(choice, base, channels);
-        if (blocks.score <= planes.score && blocks.bytes < planes.bytes && blocks.score < score) {
+        const int is_better = blocks.bytes < planes.bytes ? blocks.score <= planes.score
+                                                          : blocks.score < planes.score * (1 - 1 / BYTES_PART);
+        if (is_better && blocks.score < score) {
             best = channels;
             score = blocks.score;
         }
@@ -332,6 +337,33 @@ static cnnvp_result choose(struct choice *choice, const uint32_t *largest)
     return take_plans(choice);
 }
 
+/* Mean power of the network by the plans of all layers. */
+static double power_of(const struct choice *choice)
+{
+    const struct cnnvp_build *build = choice->build;
+    struct cnnvp_plan_taken all = {0};
+    for (size_t i = 0; i < choice->graph->layer_count; ++i) {
+        cnnvp_plan_add(&all, &build->finalists[i].all[0].taken);
+        all.pj += choice->limits.batch * cnnvp_plan_macs_pj(&build->layers[i], &choice->limits.energy);
+    }
+    return all.ps > 0 ? all.pj / all.ps : 0;
+}
+
+/* Plans all layers. Objectives other than time start from the layouts that are best for the time, too, and edp weighs
+ * time by the power of that plan. */
+static cnnvp_result choose_first(struct choice *choice, const uint32_t *largest)
+{
+    const enum cnnvp_plan_objective objective = choice->limits.objective;
+    choice->limits.objective = CNNVP_OBJECTIVE_TIME;
+    CNNVP_TRY(choose(choice, largest));
+    if (objective == CNNVP_OBJECTIVE_TIME)
+        return CNNVP_DONE;
+    choice->limits.objective = objective;
+    choice->limits.power = power_of(choice);
+    choice->known_count = 0;
+    return choose(choice, largest);
+}
+
 /* Time of all layers' plans by the critical path. */
 static cnnvp_result take_path(const struct choice *choice, struct cnnvp_core_stage *stages, double *ps)
 {
@@ -343,6 +375,19 @@ static cnnvp_result take_path(const struct choice *choice, struct cnnvp_core_sta
     return *ps < 0 ? cnnvp_compiler_no_memory(choice->error) : CNNVP_DONE;
 }
 
+/* What the network costs that takes this time: for the objective edp with its energy, as time that is worth as much. */
+static double cost_of(const struct choice *choice, double ps)
+{
+    double pj = choice->limits.energy.ps * ps;
+    if (choice->limits.objective != CNNVP_OBJECTIVE_EDP)
+        return ps;
+    for (size_t i = 0; i < choice->graph->layer_count; ++i) {
+        const struct cnnvp_plan_taken *taken = &choice->build->finalists[i].all[0].taken;
+        pj += taken->pj - choice->limits.energy.ps * taken->ps;
+    }
+    return ps + pj / choice->limits.power;
+}
+
 /* The plans of all layers, to go back to. */
 struct plans {
     struct cnnvp_plan_finalists *finalists;
@@ -350,9 +395,9 @@ struct plans {
 };
 
 /* Plans all layers again by the weights of the choice; `largest` NULL: with the same layouts. Takes the new plans, and
- * sets *ps, if their critical path is shorter than that by `gain`, a part of it. */
+ * sets *cost, if they cost less than that by `gain`. */
 static cnnvp_result plan_by_path(struct choice *choice, const uint32_t *largest, const struct plans *before,
-                                 struct cnnvp_core_stage *stages, double gain, double *ps)
+                                 struct cnnvp_core_stage *stages, double gain, double *cost)
 {
     const size_t layers = choice->graph->layer_count, tensors = choice->graph->tensor_count;
     struct cnnvp_plan_finalists *const finalists = choice->build->finalists;
@@ -361,8 +406,8 @@ static cnnvp_result plan_by_path(struct choice *choice, const uint32_t *largest,
     memcpy(before->blocks, choice->blocks, tensors * sizeof *choice->blocks);
     CNNVP_TRY(largest != NULL ? choose(choice, largest) : take_plans(choice));
     CNNVP_TRY(take_path(choice, stages, &path));
-    if (path < *ps * (1 - gain)) {
-        *ps = path;
+    if (cost_of(choice, path) < *cost - gain) {
+        *cost = cost_of(choice, path);
         return CNNVP_DONE;
     }
     memcpy(finalists, before->finalists, layers * sizeof *finalists);
@@ -378,8 +423,9 @@ static cnnvp_result hide_core(struct choice *choice, const struct plans *before,
                               double path)
 {
     static const double core[] = {0.25, 0.125};
+    double cost = cost_of(choice, path);
     for (size_t n = 0; n < sizeof core / sizeof core[0]; ++n) {
-        const double gain = (double)(n + 1) / PATH_PART;
+        const double gain = (double)(n + 1) * path / PATH_PART;
         double most = 0;
         for (size_t i = 0; i < choice->graph->layer_count; ++i) {
             const struct cnnvp_plan_finalist *plan = &choice->build->finalists[i].all[0];
@@ -388,15 +434,15 @@ static cnnvp_result hide_core(struct choice *choice, const struct plans *before,
             choice->weights[i] = (struct cnnvp_plan_weights){0, 1, core[n]};
             most += (double)plan->units - (double)cnnvp_maximum(plan->memory, plan->compute);
         }
-        if (most > gain * path)
-            CNNVP_TRY(plan_by_path(choice, NULL, before, stages, gain, &path));
+        if (most > gain)
+            CNNVP_TRY(plan_by_path(choice, NULL, before, stages, gain, &cost));
     }
     return CNNVP_DONE;
 }
 
 /* If the network waits for the core, plans all layers again with prices that include the core's share of the critical
- * path. For the objective time it plans once more with prices by the critical path alone, the mean of both plans'
- * paths. */
+ * path. For the objectives time and edp it plans once more with prices by the critical path alone, the mean of both
+ * plans' paths. */
 static cnnvp_result choose_by_path(struct choice *choice, const uint32_t *largest, struct cnnvp_arena *arena)
 {
     const size_t layers = choice->graph->layer_count;
@@ -406,7 +452,8 @@ static cnnvp_result choose_by_path(struct choice *choice, const uint32_t *larges
         .finalists = cnnvp_arena_array(arena, layers, sizeof *before.finalists),
         .blocks = cnnvp_arena_array(arena, choice->graph->tensor_count, sizeof *before.blocks)};
     double *waits = cnnvp_arena_array(arena, layers, sizeof *waits);
-    const int by_time = choice->limits.objective == CNNVP_OBJECTIVE_TIME;
+    const int by_time =
+        choice->limits.objective == CNNVP_OBJECTIVE_TIME || choice->limits.objective == CNNVP_OBJECTIVE_EDP;
     double units = 0, path;
     CNNVP_TRY_MEMORY(!arena->failed, choice->error);
     for (size_t i = 0; i < layers; ++i)
@@ -422,16 +469,20 @@ static cnnvp_result choose_by_path(struct choice *choice, const uint32_t *larges
     if (!by_time)
         return CNNVP_DONE;
     CNNVP_TRY(take_path(choice, stages, &path));
+    double cost = cost_of(choice, path);
     for (size_t i = 0; i < layers; ++i)
         choice->weights[i] = cnnvp_path_weights(round((waits[i] + stages[i].waits) / 2 * PATH_STEPS) / PATH_STEPS);
-    return plan_by_path(choice, largest, &before, stages, 1 / PATH_PART, &path);
+    return plan_by_path(choice, largest, &before, stages, path / PATH_PART, &cost);
 }
 
-/* Takes a remembered plan with the energies of this target. Returns 0 if there is none. */
+/* Takes a remembered plan. If energies did not choose it, they may be others now: those of this target are taken.
+ * Returns 0 if there is none. */
 static int take_remembered(struct choice *choice, const struct cnnvp_target *target)
 {
     const struct cnnvp_plan_finalists *finalists;
     const uint32_t *blocks;
+    const int by_energy =
+        target->limits.objective == CNNVP_OBJECTIVE_ENERGY || target->limits.objective == CNNVP_OBJECTIVE_EDP;
     struct cnnvp_error ignored;
     if (!cnnvp_plan_memory_recall(choice->graph, target, choice->build, &finalists, &blocks))
         return 0;
@@ -439,7 +490,7 @@ static int take_remembered(struct choice *choice, const struct cnnvp_target *tar
     for (size_t i = 0; i < choice->graph->layer_count; ++i) {
         const struct cnnvp_layer layer = laid_out(choice, i);
         choice->build->finalists[i] = finalists[i];
-        for (size_t n = 0; n < finalists[i].count; ++n)
+        for (size_t n = 0; !by_energy && n < finalists[i].count; ++n)
             if (cnnvp_plan_again(&layer, choice->graph->layers[i].name, &target->limits, finalists[i].all[n].cut,
                                  &choice->build->finalists[i].all[n], &ignored) != CNNVP_DONE)
                 return 0;
@@ -471,10 +522,11 @@ cnnvp_result cnnvp_layout_choose(const struct cnnvp_graph *graph, const struct c
         choice.weights[i] = target->limits.weights;
     if (!take_remembered(&choice, target)) {
         CNNVP_TRY(cnnvp_plan_memory_begin(graph, target, build, error));
-        CNNVP_TRY(choose(&choice, largest));
+        CNNVP_TRY(choose_first(&choice, largest));
         CNNVP_TRY(choose_by_path(&choice, largest, &arena));
         CNNVP_TRY(cnnvp_plan_memory_end(target, build, choice.blocks, error));
     }
+    build->power = power_of(&choice);
     for (int32_t i = 0; i < (int32_t)graph->tensor_count; ++i)
         if (choice.blocks[cnnvp_graph_base(graph, i)] > 1)
             lay_tensor(&build->tensors[i], choice.blocks[cnnvp_graph_base(graph, i)]);

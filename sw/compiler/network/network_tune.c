@@ -213,7 +213,8 @@ static cnnvp_result run_trials(struct trials *trials, const struct bench *bench,
         struct cnnvp_plan_taken taken;
         CNNVP_TRY(layer_taken(&trials->network->target, bench, platform, i, &taken, &trials->all[i].cycles));
         trials->all[i].bytes = taken.bytes;
-        trials->all[i].score = cnnvp_plan_score(trials->network->target.limits.objective, &taken);
+        trials->all[i].score =
+            cnnvp_plan_part_score(trials->network->target.limits.objective, trials->build->power, &taken);
     }
     return CNNVP_DONE;
 }

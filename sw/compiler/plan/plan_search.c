@@ -105,6 +105,19 @@ static uint64_t products_of(const struct cnnvp_layer *layer, uint64_t positions,
                                       : 0;
 }
 
+static uint64_t products_of_all(const struct cnnvp_layer *layer)
+{
+    return products_of(layer, (uint64_t)layer->out.height * layer->out.width, cnnvp_layer_inputs(layer),
+                       layer->out.channels);
+}
+
+double cnnvp_plan_macs_pj(const struct cnnvp_layer *layer, const struct cnnvp_plan_energy *energy)
+{
+    const int is_narrow = cnnvp_format_bytes(layer->format, CNNVP_NARROW_A) == 1u &&
+                          cnnvp_format_bytes(layer->format, CNNVP_NARROW_B) == 1u;
+    return (double)products_of_all(layer) * (is_narrow ? energy->int8_mac : energy->mac);
+}
+
 static uint64_t accepted(struct work *work, uint64_t ps)
 {
     work->refused |= ps == CNNVP_PLAN_REFUSED;
@@ -422,7 +435,8 @@ static inline struct cnnvp_plan_finalist way_of(const struct search *search, con
     price.pj += (price.ps - taken.ps) * search->limits->energy.ps;
     return (struct cnnvp_plan_finalist){
         .taken = taken,
-        .score = cnnvp_plan_score(search->limits->objective, &price) + price.ps * search->bytes_a_ps,
+        .score = cnnvp_plan_part_score(search->limits->objective, search->limits->power, &price) +
+                 price.ps * search->bytes_a_ps,
         .compute = work->compute,
         .vector = work->vector,
         .memory = work->memory,
@@ -671,8 +685,7 @@ cnnvp_result cnnvp_plan_layer(const struct cnnvp_layer *layer, const char *name,
     CNNVP_TRY(cnnvp_plan_tiling(layer, name, limits, &search.tiling, error));
     CNNVP_TRY(begin(&search, name, error));
     search.peak = search.tiling.pes;
-    search.macs = limits->batch * products_of(layer, (uint64_t)layer->out.height * layer->out.width,
-                                              cnnvp_layer_inputs(layer), layer->out.channels);
+    search.macs = limits->batch * products_of_all(layer);
     search.bytes_a_ps = bytes_a_ps_of(&search);
     search.tiling.rows = cnnvp_plan_strip_rows(search.query, &search.tiling);
     consider_edges(&search);

@@ -15,12 +15,12 @@
 #include "cnnvp_network.h"
 #include "compiler.h"
 
-/* Picojoules that depend on how a layer is cut. Energy that is the same for all ways to cut it is left out. */
+/* Prices of energy. */
 struct cnnvp_plan_energy {
     double read_byte, write_byte;                /* pJ a byte of off-chip bursts, without row activations */
     double input_word, weight_word, output_word; /* pJ to transfer one word into or out of the buffer */
     double partial_word;                         /* pJ to write and read back one word of a partial sum */
-    double mac, int8_mac;                        /* pJ of a MAC that is recomputed */
+    double mac, int8_mac;                        /* pJ of a MAC */
     double ps;                                   /* pJ of static power a ps */
 };
 
@@ -43,6 +43,7 @@ struct cnnvp_plan_limits {
     uint32_t batch;                    /* images that go through a layer together, 1 or more */
     uint32_t burst_bytes;              /* of off-chip memory */
     enum cnnvp_plan_objective objective;
+    double power; /* mean power of the network in pJ per ps, by which the objective edp weighs time; 0: not known */
     struct cnnvp_plan_energy energy;
     int weights_stay; /* 1: weight tiles are in the weight buffer already */
     struct cnnvp_plan_weights {
@@ -169,7 +170,11 @@ uint32_t cnnvp_plan_table_words(const struct cnnvp_layer *layer);
 /* Words of the constants that scale the operands of an addition that the convolution's write-out does; 0: none. */
 uint32_t cnnvp_plan_operand_words(const struct cnnvp_layer *layer);
 
-/* Time, energy and traffic of some work, from bounds or from a trial. */
+/* Energy of the layer's products, also of those with zeros of its padding. */
+double cnnvp_plan_macs_pj(const struct cnnvp_layer *layer, const struct cnnvp_plan_energy *energy);
+
+/* Time, energy and traffic of some work, from bounds or from a trial. The energy of a bound is that which depends on
+ * how a layer is cut. */
 struct cnnvp_plan_taken {
     double ps;
     double pj;
@@ -183,6 +188,7 @@ static inline void cnnvp_plan_add(struct cnnvp_plan_taken *to, const struct cnnv
     to->bytes += taken->bytes;
 }
 
+#define CNNVP_PLAN_OBJECTIVES (CNNVP_OBJECTIVE_TRAFFIC + 1u)
 /* The objective's value; lower is better. */
 static inline double cnnvp_plan_score(enum cnnvp_plan_objective objective, const struct cnnvp_plan_taken *taken)
 {
@@ -190,6 +196,16 @@ static inline double cnnvp_plan_score(enum cnnvp_plan_objective objective, const
            : objective == CNNVP_OBJECTIVE_ENERGY ? taken->pj
            : objective == CNNVP_OBJECTIVE_EDP    ? taken->ps * taken->pj
                                                  : taken->bytes;
+}
+
+/* The same for a part of a network of this mean power, in pJ per ps: what it adds to the network's score. With the
+ * product of its own time and energy, parts with little energy would take too long. 0: the power is not known. */
+static inline double cnnvp_plan_part_score(enum cnnvp_plan_objective objective, double power,
+                                           const struct cnnvp_plan_taken *taken)
+{
+    return objective == CNNVP_OBJECTIVE_EDP && power > 0
+               ? taken->ps * power + taken->pj
+               : cnnvp_plan_score(objective, taken);
 }
 
 /* The best ways to cut a layer by the objective, best first. */
