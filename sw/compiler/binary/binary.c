@@ -338,9 +338,10 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
         cnnvp_binary_describe_layer(graph, i, options, build);
     for (size_t i = 0; i < graph->layer_count; ++i) {
         struct cnnvp_plan_cut wanted =
-            options->planned != NULL ? cnnvp_plan_cut_of(&options->planned[i])
-            : options->plan != NULL  ? options->plan->cuts[i]
-                                     : (struct cnnvp_plan_cut){CNNVP_PLAN_ANY_UNIT};
+            options->plan != NULL && options->plan->cuts[i].group_out != 0 ? options->plan->cuts[i]
+            : options->planned != NULL                                     ? cnnvp_plan_cut_of(&options->planned[i])
+            : options->plan != NULL                                        ? options->plan->cuts[i]
+                                    : (struct cnnvp_plan_cut){CNNVP_PLAN_ANY_UNIT};
         if (may_write_addition(graph, options, build, i))
             wanted.function = CNNVP_PLAN_ANY_FUNCTION;
         if (wanted.unit != CNNVP_UNIT_VECTOR + 1u)

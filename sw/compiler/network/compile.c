@@ -21,10 +21,6 @@
 #include "numbers.h"
 #include "onnx.h"
 
-/* A network whose layers' bounds add up to less runs whole among the trials. */
-#define WHOLE_PS 5e9
-#define OBJECTIVES (CNNVP_OBJECTIVE_TRAFFIC + 1u)
-
 /* ---- onnx and graph ---- */
 
 /* Moves the network to `base`; all memory from there on is the network's. */
@@ -200,7 +196,7 @@ static int is_short(const struct cnnvp_network *network)
     double ps = 0;
     for (size_t i = 0; finalists != NULL && i < network->graph.layer_count; ++i)
         ps += finalists[i].count != 0 ? finalists[i].all[0].taken.ps : 0;
-    return finalists != NULL && ps < WHOLE_PS;
+    return finalists != NULL && ps < CNNVP_NETWORK_WHOLE_PS;
 }
 
 /* The part of all trials that one plan of plan_by_each takes. */
@@ -247,7 +243,7 @@ static cnnvp_result plan_by_each(struct cnnvp_network *network, const cnnvp_conf
     const enum cnnvp_plan_objective own = *objective;
     const int fuses = options->schedule == CNNVP_SCHEDULE_AUTO;
     struct cnnvp_network_options tried = *options;
-    struct share share = {options, 0, fuses ? 3u * OBJECTIVES - 1u : OBJECTIVES};
+    struct share share = {options, 0, fuses ? 3u * CNNVP_PLAN_OBJECTIVES - 1u : CNNVP_PLAN_OBJECTIVES};
     struct cnnvp_build best = {.end = 0};
     struct cnnvp_binary_options best_options = network->binary_options;
     CNNVP_FREED struct cnnvp_plan_run *runs = calloc(network->graph.layer_count + 1, sizeof *runs);
@@ -258,11 +254,11 @@ static cnnvp_result plan_by_each(struct cnnvp_network *network, const cnnvp_conf
     tried.tuning_context = &share;
     for (; share.number < share.count && result == CNNVP_DONE; ++share.number) {
         struct cnnvp_plan_taken taken = {0};
-        *objective = (own + share.number) % OBJECTIVES;
-        const int by_layers = share.number / OBJECTIVES == 1;
-        const int mixed = share.number / OBJECTIVES == 2;
+        *objective = (own + share.number) % CNNVP_PLAN_OBJECTIVES;
+        const int by_layers = share.number / CNNVP_PLAN_OBJECTIVES == 1;
+        const int mixed = share.number / CNNVP_PLAN_OBJECTIVES == 2;
         if (mixed)
-            *objective = (*objective + 1) % OBJECTIVES; /* another's, as its own has been tried */
+            *objective = (*objective + 1) % CNNVP_PLAN_OBJECTIVES; /* another's, as its own has been tried */
         tried.schedule = by_layers ? CNNVP_SCHEDULE_LAYER : options->schedule;
         tried.plan = by_layers ? NULL : options->plan;
         if (share.number != 0)

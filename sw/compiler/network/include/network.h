@@ -38,8 +38,10 @@ extern const struct cnnvp_back_end cnnvp_inference;
  * images as the engine has arrays, then softmax into the output data buffer. Number formats follow from the data. */
 extern const struct cnnvp_back_end cnnvp_training_engine;
 
-/* Share of one of AUTO's trials in all of them: layers one by one, all groups, and the groups that stay. */
-#define CNNVP_NETWORK_TRY (1.0 / 3.0)
+/* A network whose layers' bounds add up to less runs whole among the trials. */
+#define CNNVP_NETWORK_WHOLE_PS 5e9
+/* Share of one of AUTO's trials in all of them: layers and groups, for each objective. */
+#define CNNVP_NETWORK_TRY (0.5 / CNNVP_PLAN_OBJECTIVES)
 
 struct cnnvp_network {
     char *file;
