@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Operators with a sliding window over maps or rows: Conv, MaxPool, AveragePool and global pooling. Pools may also have
- * a depth. */
+/* Operators with a sliding window over maps or rows: Conv, MaxPool, AveragePool and global pooling. Windows may also
+ * have a depth. */
 
 #include <string.h>
 
@@ -232,6 +232,113 @@ cnnvp_result cnnvp_import_convolve(struct cnnvp_import *import)
     return rewrite(import, &text);
 }
 
+/* A convolution over depth (z), rows and columns. */
+struct volume {
+    const int64_t *weights; /* dimensions: (M, C / groups, D, H, W) */
+    struct cnnvp_import_axis z, y, x;
+    int64_t groups;
+    const char *bias; /* last input of the convolution that has it */
+};
+
+/* A window with a depth alone: planes are the rows of a map. */
+static void say_depth_alone(struct cnnvp_text *text, const struct volume *volume)
+{
+    const struct cnnvp_import_axis *z = &volume->z;
+    say(text, "map = Reshape(a, [0, 0, %lld, -1]); kernel = Reshape(b, [0, 0, %lld, 1]);", (long long)z->in,
+        (long long)z->kernel);
+    say(text,
+        "made = Conv <@group, strides = [%lld, 1], dilations = [%lld, 1], pads = [%lld, 0, %lld, 0]> (map, kernel%s);",
+        (long long)z->stride, (long long)z->dilation, (long long)z->before, (long long)z->after, volume->bias);
+}
+
+/* Each tap of the depth has a map of the planes that it sees, padded, one below the other; their rows are a multiple of
+ * the stride. */
+static void say_maps(struct cnnvp_text *text, const struct volume *volume)
+{
+    const struct cnnvp_import_axis *z = &volume->z, *y = &volume->y;
+    const int64_t pitch = (y->before + y->in + y->after + y->stride - 1) / y->stride * y->stride;
+    say(text, "padded = Pad(a, [0, 0, %lld, %lld, 0, 0, 0, %lld, %lld, 0]);", (long long)z->before,
+        (long long)y->before, (long long)z->after, (long long)(pitch - y->before - y->in));
+    say(text, "rows = Reshape(padded, [0, 0, -1, %lld]);", (long long)volume->x.in);
+    for (int64_t k = 0; k < z->kernel; ++k) {
+        const int64_t first = k * z->dilation, end = first + (z->out - 1) * z->stride + 1;
+        if (z->stride == 1)
+            say(text, "map%lld = Slice(rows, [%lld], [%lld], [2]);", (long long)k, (long long)(first * pitch),
+                (long long)(end * pitch));
+        else
+            say(text,
+                "seen%lld = Slice(padded, [%lld], [%lld], [2], [%lld]);"
+                "map%lld = Reshape(seen%lld, [0, 0, -1, %lld]);",
+                (long long)k, (long long)first, (long long)end, (long long)z->stride, (long long)k, (long long)k,
+                (long long)volume->x.in);
+    }
+}
+
+/* Appends "OUT = OPERATOR(NAME0, NAME1, ...);" */
+static void say_taps(struct cnnvp_text *text, const char *begin, const char *name, int64_t taps)
+{
+    for (int64_t k = 0; k < taps; ++k)
+        say(text, "%s%s%lld", k == 0 ? begin : ", ", name, (long long)k);
+    say(text, ");");
+}
+
+/* One convolution takes the channels of all taps. With groups, whose channels would not lie together, each tap has a
+ * convolution. */
+static void say_planes(struct cnnvp_text *text, const struct volume *volume)
+{
+    const struct cnnvp_import_axis *y = &volume->y, *x = &volume->x;
+    const int64_t reach = (y->kernel - 1) * y->dilation + 1, below = reach > y->stride ? reach - y->stride : 0;
+    char attributes[200];
+    (void)snprintf(attributes, sizeof attributes,
+                   "<@group, strides = [%lld, %lld], dilations = [%lld, %lld], pads = [0, %lld, %lld, %lld]>",
+                   (long long)y->stride, (long long)x->stride, (long long)y->dilation, (long long)x->dilation,
+                   (long long)x->before, (long long)below, (long long)x->after);
+    say_maps(text, volume);
+    if (volume->groups == 1) {
+        say_taps(text, "map = Concat <axis = 1> (", "map", volume->z.kernel);
+        say(text,
+            "turned = Transpose <perm = [0, 2, 1, 3, 4]> (b); kernel = Reshape(turned, [0, -1, %lld, %lld]);"
+            "made = Conv %s (map, kernel%s);",
+            (long long)y->kernel, (long long)x->kernel, attributes, volume->bias);
+        return;
+    }
+    for (int64_t k = 0; k < volume->z.kernel; ++k)
+        say(text,
+            "part%lld = Slice(b, [%lld], [%lld], [2]); kernel%lld = Squeeze(part%lld, [2]);"
+            "sum%lld = Conv %s (map%lld, kernel%lld%s);",
+            (long long)k, (long long)k, (long long)k + 1, (long long)k, (long long)k, (long long)k, attributes,
+            (long long)k, (long long)k, k == 0 ? volume->bias : "");
+    say_taps(text, "made = Sum(", "sum", volume->z.kernel);
+}
+
+static cnnvp_result convolve_volume(struct cnnvp_import *import, const Onnx__TensorProto *weights)
+{
+    struct cnnvp_text text = {.used = 0};
+    size_t rank;
+    int64_t dims[CNNVP_ONNX_RANK], maps[4];
+    const int64_t *d = weights->dims;
+    struct volume volume = {.weights = d,
+                            .groups = cnnvp_onnx_int(import->node, "group", 1),
+                            .bias = cnnvp_import_has(import, 2) ? ", c" : ""};
+    CNNVP_TRY(cnnvp_import_dims_of(import, 0, &rank, dims));
+    if (weights->n_dims != 5 || d[2] < 1 || d[2] > CNNVP_ONNX_WINDOW_MAX)
+        return cnnvp_import_error(
+            import, "weights for (N, C, D, H, W) have 5 dimensions, the third one from 1 to %d", CNNVP_ONNX_WINDOW_MAX);
+    const Onnx__TensorProto plane = {.name = weights->name, .n_dims = 4, .dims = (int64_t[]){d[0], d[1], d[3], d[4]}};
+    CNNVP_TRY(check_weights(import, &plane, 4, dims[1], volume.groups, maps));
+    struct cnnvp_import_axis axes[3] = {
+        {.in = dims[2], .kernel = d[2]}, {.in = dims[3], .kernel = d[3]}, {.in = dims[4], .kernel = d[4]}};
+    CNNVP_TRY(read_window(import, 5, axes));
+    volume.z = axes[0];
+    volume.y = axes[1];
+    volume.x = axes[2];
+    const int is_alone = d[3] == 1 && d[4] == 1 && axes[1].out == dims[3] && axes[2].out == dims[4];
+    (is_alone ? say_depth_alone : say_planes)(&text, &volume);
+    say(&text, "all = Reshape(made, [0, 0, %lld, -1, %lld]); y = Slice(all, [0], [%lld], [3])", (long long)axes[0].out,
+        (long long)axes[2].out, (long long)axes[1].out);
+    return rewrite(import, &text);
+}
+
 cnnvp_result cnnvp_operator_conv(struct cnnvp_import *import)
 {
     int32_t in;
@@ -240,8 +347,10 @@ cnnvp_result cnnvp_operator_conv(struct cnnvp_import *import)
     struct cnnvp_graph_layer *layer;
     if (cnnvp_import_has_computed_weights(import))
         return cnnvp_import_mixes(import, "weights that the network computes, whose first dimension is no batch,");
-    CNNVP_TRY(window_input(import, 4, &in));
+    CNNVP_TRY(window_input(import, 5, &in));
     CNNVP_TRY(cnnvp_import_constant(import, 1, &weights));
+    if (import->graph->tensors[in].rank == 5)
+        return convolve_volume(import, weights);
     if (cnnvp_import_has(import, 2))
         CNNVP_TRY(cnnvp_import_constant(import, 2, &bias));
     CNNVP_TRY(add_conv(import, in, weights, &layer));

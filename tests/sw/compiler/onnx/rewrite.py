@@ -866,6 +866,25 @@ def deep():
              node("Conv", ["x", "k"], ["y"])], {"x": maps}, numpy.einsum("ncij,ocij->no", maps.astype(float), kernels)[..., None, None], norm, opset=opset)
 
 
+def volumes():
+    """Convolutions over depth, rows and columns: groups, steps, and windows of a depth alone or without one."""
+    for channels, groups, kernel, strides, dilations, pads in (
+            (3, 1, (3, 3, 3), (1, 1, 1), (1, 1, 1), (1, 1, 1, 1, 1, 1)), (2, 1, (3, 2, 3), (2, 3, 2), (1, 1, 2), (0, 1, 2, 1, 0, 1)),
+            (4, 2, (2, 3, 1), (1, 2, 1), (2, 1, 1), (1, 0, 0, 0, 2, 0)), (4, 4, (3, 3, 3), (1, 2, 2), (1, 1, 1), (1, 1, 1, 1, 1, 1)),
+            (3, 1, (3, 1, 1), (2, 1, 1), (1, 1, 1), (1, 0, 0, 1, 0, 0)), (3, 1, (1, 3, 3), (1, 2, 2), (1, 1, 1), (0, 1, 1, 0, 1, 1))):
+        x, w, b = normal(2, channels, 6, 7, 5), normal(4, channels // groups, *kernel), normal(4)
+        full = numpy.pad(x, ((0, 0), (0, 0), *zip(pads[:3], pads[3:]))).astype(float)
+        size = [(full.shape[2 + i] - (kernel[i] - 1) * dilations[i] - 1) // strides[i] + 1 for i in range(3)]
+        wanted = numpy.zeros((2, 4, *size)) + b.reshape(1, -1, 1, 1, 1)
+        for o, i, j, k in itertools.product(range(4), *map(range, kernel)):
+            first = o // (4 // groups) * (channels // groups)
+            seen = full[:, first:first + channels // groups, i * dilations[0]:, j * dilations[1]:, k * dilations[2]:]
+            seen = seen[:, :, ::strides[0], ::strides[1], ::strides[2]][:, :, :size[0], :size[1], :size[2]]
+            wanted[:, o] += (seen * w[o, :, i, j, k].reshape(1, -1, 1, 1, 1)).sum(1)
+        run(f"volume {kernel} {groups}", [node("Conv", ["x", "w", "b"], ["y"], group=groups, strides=strides, dilations=dilations, pads=pads)],
+            {"x": x}, wanted, {"w": w, "b": b})
+
+
 def masks():
     """Numbers far below all others, which softmax makes 0, wherever they come in."""
     least = float(numpy.finfo(f32).min)
@@ -1192,6 +1211,7 @@ matrices()
 slices()
 mirrored()
 deep()
+volumes()
 masks()
 frames()
 branches()
