@@ -375,7 +375,7 @@ static struct work transfers_of(struct search *search)
                  images * (slices + steps) * CNNVP_PLAN_COMMAND_CYCLES) *
                 limits->core_ps;
     work.ends = layer->tile_images * (moves.input.ps + moves.store.ps) / counts.tiles;
-    work.first_weights = weight_tile.ps;
+    work.first_weights = visits.weight_tiles != 0 ? weight_tile.ps : 0;
     return work;
 }
 
