@@ -235,6 +235,11 @@ static cnnvp_result read_choice(struct reader *reader, const struct cnnvp_yaml_n
 
 static const char *const orders[] = {"morton", "table", "raster"};
 
+static const char *order_name(const struct cnnvp_block_order *order)
+{
+    return order->name != NULL ? order->name : orders[0];
+}
+
 static cnnvp_result read_block(struct reader *reader, const struct cnnvp_yaml_node *node, uint32_t *block)
 {
     uint32_t at[2] = {0, 0};
@@ -297,15 +302,11 @@ static cnnvp_result read_order(struct reader *reader, const struct cnnvp_yaml_no
     uint32_t order;
     const char *file = order_file(&plan->arena, plan->file, node);
     CNNVP_TRY_MEMORY(!plan->arena.failed, reader->error);
-    plan->order_table = 1;
     if (file != NULL)
         return read_order_file(reader, file);
     CNNVP_TRY(read_word(reader, node, orders, COUNT(orders), "morton, table, raster or the file of an order", &order));
-    plan->order_table = order != 0;
-    plan->order.by_rows = order == 2;
-    plan->order.name = orders[order];
-    plan->order.file = plan->file;
-    plan->order.place = node->place;
+    plan->order = (struct cnnvp_block_order){
+        .name = order != 0 ? orders[order] : NULL, .by_rows = order == 2, .file = plan->file, .place = node->place};
     return CNNVP_DONE;
 }
 
@@ -420,14 +421,13 @@ static cnnvp_result read_blocks(struct reader *reader, const struct cnnvp_yaml_n
     if (block != 0 && plan->block != block)
         return cnnvp_config_error(reader->error, found[BLOCK]->place,
                                   "block: %u, but %u in the first group: all have the same", plan->block, block);
-    plan->order = (struct cnnvp_block_order){.name = orders[0]};
-    plan->order_table = 0;
+    plan->order = (struct cnnvp_block_order){0};
     if (found[ORDER] != NULL)
         CNNVP_TRY(read_order(reader, found[ORDER]));
-    if (block != 0 && strcmp(plan->order.name, first.name) != 0)
+    if (block != 0 && strcmp(order_name(&plan->order), order_name(&first)) != 0)
         return cnnvp_config_error(
             reader->error, (found[ORDER] != NULL ? found[ORDER] : found[BLOCK])->place,
-            "order: %s, but %s in the first group: all have the same", plan->order.name, first.name);
+            "order: %s, but %s in the first group: all have the same", order_name(&plan->order), order_name(&first));
     return CNNVP_DONE;
 }
 
@@ -713,7 +713,7 @@ static void put_chains(FILE *stream, const char *const *names, size_t count, con
         if (plan->order.blocks != NULL)
             cnnvp_yaml_print_quoted(stream, plan->order.name);
         else
-            (void)fprintf(stream, "%s", plan->order.name);
+            (void)fputs(order_name(&plan->order), stream);
         (void)fprintf(stream, "\n    block: %u\n", plan->block);
     }
 }

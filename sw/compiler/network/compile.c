@@ -154,7 +154,7 @@ static struct cnnvp_binary_options binary_options_of(struct cnnvp_network *netwo
         .images = network->images,
         .on_chip = options->on_chip,
         .block = network->block,
-        .order = network->plan.order_table ? &network->plan.order : NULL,
+        .order = network->plan.order.name != NULL ? &network->plan.order : NULL,
         .issue = options->issue,
         .divides = divides(network, options),
         .plan = options->plan != NULL && (options->schedule == CNNVP_SCHEDULE_LAYER || network->plan.block != 0)

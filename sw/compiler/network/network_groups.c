@@ -155,8 +155,6 @@ static void put_chains(const struct cnnvp_network *network, struct cnnvp_plan *p
         plan->cuts[i] = (struct cnnvp_plan_cut){.unit = plan->cuts[i].unit, .function = plan->cuts[i].function};
     }
     plan->order = network->plan.order;
-    if (plan->order.name == NULL)
-        plan->order.name = "morton";
 }
 
 cnnvp_result cnnvp_network_plan(const cnnvp_network *network, const char *file, struct cnnvp_error *error)

@@ -21,11 +21,11 @@ struct cnnvp_plan_run {
 
 /* The order of depth-first blocks. */
 struct cnnvp_block_order {
-    const char *name;    /* as in a plan: a word, or the path of a file; NULL: none is chosen */
-    int by_rows;         /* 1: row by row, from the upper one on */
-    const char *file;    /* of the list, or of the plan */
-    const char *place;   /* of the list in the file, or of the plan's key, for messages */
-    uint32_t *blocks;    /* x | y << 16; NULL: no list is given */
+    const char *name;  /* of a table: a word of plans, or the path of a file; NULL: there is none, blocks are counted */
+    int by_rows;       /* 1: row by row, from the upper one on */
+    const char *file;  /* of the list, or of the plan */
+    const char *place; /* of the list in the file, or of the plan's key, for messages */
+    uint32_t *blocks;  /* x | y << 16; NULL: no list is given */
     const char **places; /* of each block */
     size_t count;
 };
@@ -40,7 +40,6 @@ struct cnnvp_plan {
     const char *choice_place; /* place of the first of groups of layers, cuts, on_chip and tensors; NULL: no such */
     uint32_t halo;            /* halo of groups that the planner makes: 1 + enum cnnvp_group_halo; 0: it chooses */
     const char *halo_place;   /* NULL: not in the file */
-    int order_table;          /* 1: depth-first blocks come in the order of a table, `order`; 0: by counting */
     struct cnnvp_block_order order;
     const char *order_place;   /* NULL: not in the file, or only of chains */
     uint32_t block;            /* side of the chains' blocks; 0: there are no chains */

@@ -133,7 +133,7 @@ static void chains_are_written_and_read(void **state)
         fail_msg("%s", error.text);
     assert_int_equal(again.run_count, 0);
     assert_int_equal(again.block, 16);
-    assert_true(again.order_table && again.order.by_rows);
+    assert_true(again.order.by_rows);
     assert_int_equal(again.chained[0], 1);
     assert_int_equal(again.chained[1], CNNVP_GRAPH_NONE);
     assert_int_equal(again.chained[2], CNNVP_GRAPH_NONE);
@@ -189,7 +189,7 @@ static void rules_are_read(void **state)
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i) {
         assert_int_equal(read_text(texts[i], &plan, &error), CNNVP_DONE);
         assert_int_equal(plan.halo, 1 + CNNVP_HALO_ROW);
-        assert_true(plan.order_table && !plan.order.by_rows && plan.order.blocks == NULL);
+        assert_true(plan.order.name != NULL && !plan.order.by_rows && plan.order.blocks == NULL);
         assert_true(plan.choice_place == NULL && plan.run_count == 0 && plan.block == 0);
         cnnvp_plan_clear(&plan);
     }
@@ -227,7 +227,7 @@ static void orders_are_read(void **state)
     }
     write_text(beside, "blocks: [[0, 0], [1, 0],\n  [65535, 3]]\n");
     assert_int_equal(read_text(text, &plan, &error), CNNVP_DONE);
-    assert_true(plan.order_table && plan.order.count == 3);
+    assert_true(plan.order.name != NULL && plan.order.count == 3);
     assert_true(plan.order.blocks[1] == 1 && plan.order.blocks[2] == (65535 | 3 << 16));
     assert_non_null(strstr(plan.order.places[2], ".order:2:3"));
     cnnvp_plan_clear(&plan);
