@@ -106,8 +106,9 @@ struct cnnvp_network_options {
     void *tuning_context;
     enum cnnvp_plan_objective objective; /* for tiles, the groups of AUTO, and the trials of `tune` */
     /* A plan to run: a YAML file (sw/compiler/README.md), from cnnvp_network_plan or written by hand. With `schedule`
-     * LAYER and on_chip 0 it is the whole plan. Other schedules take only a constraint from it: the halo of the groups
-     * (FUSED, AUTO) or the order of the blocks (DEPTH_FIRST). NULL: the compiler makes the plan. Must live until the
+     * LAYER and on_chip 0 it is the whole plan; one with depth-first groups makes the run a DEPTH_FIRST one. Other
+     * schedules take only a constraint from it: the halo of the groups (FUSED, AUTO) or the order of the blocks
+     * (DEPTH_FIRST). NULL: the compiler makes the plan. Must live until the
      * network is made. */
     const char *plan;
     /* Called from time to time, with the share done and with tuning_context, while the float model of the images is
@@ -215,8 +216,8 @@ size_t cnnvp_network_trials(const cnnvp_network *network);
 int cnnvp_network_is_widened(const cnnvp_network *network);
 
 /* Writes the network's plan to a file: groups, tiles of layers, tensors that stay on chip. If `file` is NULL, only
- * checks that a plan exists. BAD_INPUT: a plan cannot express it (depth-first schedule, training engine). FAILED: the
- * file cannot be written. */
+ * checks that a plan exists. BAD_INPUT: a plan cannot express it (training engine, batches). FAILED: the file cannot be
+ * written. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_plan(const cnnvp_network *network, const char *file,
                                                struct cnnvp_error *error);
 

@@ -212,10 +212,7 @@ static float incoming(struct module *m, uint64_t n, uint64_t c, uint64_t i)
     const int scale = m->opcode == CNNVP_OPCODE_tdecode
                           ? *(const int8_t *)at(m, &m->exponents, n, c, 0) - ((int)m->bits - 2)
                           : *(const int16_t *)at(m, &m->scales, n, c, 0);
-    return reference_float(m->in.bytes == 8   ? *(const int64_t *)from
-                           : m->in.bytes == 4 ? *(const int32_t *)from
-                                              : *(const int8_t *)from,
-                           scale);
+    return reference_float(reference_read(from, m->in.bytes), scale);
 }
 
 /* Allocates n items of `size` bytes. Returns NULL and sets `wrong` if memory runs out. */
@@ -518,11 +515,7 @@ static void quantise_plane(struct module *m, uint64_t n, uint64_t c, const float
 
 static void put_mantissa(struct module *m, uint64_t n, uint64_t c, uint64_t i, int32_t mantissa)
 {
-    void *to = at(m, &m->out, n, c, i);
-    if (m->out.bytes == 1)
-        *(int8_t *)to = (int8_t)mantissa;
-    else
-        *(int32_t *)to = mantissa;
+    reference_write(at(m, &m->out, n, c, i), mantissa, m->out.bytes);
 }
 
 /* ---- matrices ---- */

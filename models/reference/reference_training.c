@@ -116,12 +116,8 @@ static uint8_t *place(struct training *t, uint32_t buffer, uint64_t base, uint64
 
 static int64_t mantissa(struct training *t, uint32_t buffer, uint64_t base, uint64_t index)
 {
-    int32_t wide;
-    const uint8_t *at = place(t, buffer, base, index, is_wide(t) ? 4 : 1);
-    if (!is_wide(t))
-        return (int8_t)*at;
-    memcpy(&wide, at, sizeof wide);
-    return wide;
+    const uint32_t bytes = is_wide(t) ? 4 : 1;
+    return reference_read(place(t, buffer, base, index, bytes), bytes);
 }
 
 static uint64_t row_at(uint64_t row, uint64_t stride, uint64_t group)
@@ -206,30 +202,18 @@ static void store(struct training *t, uint64_t index, int64_t sum, int scale, in
 {
     const uint32_t bytes = result_bytes(t);
     uint8_t *at = place(t, CNNVP_REFERENCE_OUTPUT, t->out_addr, index, bytes);
-    float value = reference_float(sum, scale), before_float;
-    int32_t narrow;
-    int64_t before;
+    float value = reference_float(sum, scale), before;
     if (t->wrong != NULL)
         return;
     if (t->fp32) {
-        memcpy(&before_float, at, sizeof before_float);
-        value = add ? before_float + value : value;
+        memcpy(&before, at, sizeof before);
+        value = add ? before + value : value;
         memcpy(at, &value, sizeof value);
         return;
     }
-    memcpy(&narrow, at, sizeof narrow);
-    before = narrow;
-    if (bytes == 8)
-        memcpy(&before, at, sizeof before);
     const reference_wide limit = bytes == 8 ? INT64_MAX : INT32_MAX;
-    reference_wide all = (reference_wide)sum + (add ? before : 0);
-    all = all > limit ? limit : all < -limit - 1 ? -limit - 1 : all;
-    before = (int64_t)all;
-    narrow = (int32_t)before;
-    if (bytes == 8)
-        memcpy(at, &before, sizeof before);
-    else
-        memcpy(at, &narrow, sizeof narrow);
+    const reference_wide all = (reference_wide)sum + (add ? reference_read(at, bytes) : 0);
+    reference_write(at, (int64_t)(all > limit ? limit : all < -limit - 1 ? -limit - 1 : all), bytes);
 }
 
 static void calculate(struct training *t)

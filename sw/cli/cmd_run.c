@@ -182,7 +182,7 @@ static void warn_of_blocks(const struct run *run)
         cut |= json_integer_value(json_object_get(json_array_get(chains, i), "blocks")) > 1;
     if (cut)
         cli_message(
-            "--schedule depth-first pads each block by itself: this is block convolution, another function than "
+            "the depth-first schedule pads each block by itself: this is block convolution, another function than "
             "the network's");
     json_decref(statistics);
 }
@@ -212,7 +212,7 @@ static cnnvp_result print(struct run *run)
         CNNVP_TRY(cli_print_layers(run->json, stdout));
         print_centred(run);
         print_differences(run);
-    } else if (options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST) {
+    } else if (cnnvp_network_runs_blocks(run->all.network)) {
         warn_of_blocks(run);
     }
     if (options->labels != NULL && options->timing_only)

@@ -136,7 +136,7 @@ static cnnvp_result collect_output(struct cnnvp_run *run, size_t number, struct 
     struct cnnvp_run_output *to = &run->outputs[number];
     CNNVP_TRY(cnnvp_network_output(run->network, run->platform, number, &to->output, error));
     CNNVP_TRY(cnnvp_network_reference(run->network, number, &to->reference, error));
-    if (run->options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST)
+    if (cnnvp_network_runs_blocks(run->network))
         CNNVP_TRY(cnnvp_network_block_reference(run->network, number, &to->block_reference, error));
     return cnnvp_compare(&to->output, to->block_reference.data != NULL ? &to->block_reference : &to->reference,
                          &to->difference, error);

@@ -490,7 +490,7 @@ static void wrong_use_is_refused(void **state)
     refused(deep_file, "--schedule depth-first --block 4 -s weight_buffer.size=64",
             "needs 160 bytes of weight_buffer, one half of which holds 32; use -s weight_buffer.size=");
     refused("$net/lenet5.onnx", "--schedule depth-first", "use --schedule layer");
-    refused(file, "--schedule depth-first --plan " TEST_DATA "/plans/row.yaml", "row.yaml:1:1: halo is that of groups");
+    refused(file, "--schedule depth-first --plan " TEST_DATA "/plans/row.yaml", "row.yaml:2:5: halo is that of groups");
     refused(file, "--schedule depth-first --block 4 --issue scheduler",
             "the platform has no scheduler with an interrupt line");
     refused(file,
@@ -585,7 +585,7 @@ static void write_order(const char *digits, char plan[64])
     assert_true(descriptor >= 0);
     (void)snprintf(order, sizeof order, "%s.order", plan);
     FILE *stream = fdopen(descriptor, "w");
-    assert_true(fprintf(stream, "order: %s\n", strrchr(order, '/') + 1) > 0 && fclose(stream) == 0);
+    assert_true(fprintf(stream, "groups: [{order: %s}]\n", strrchr(order, '/') + 1) > 0 && fclose(stream) == 0);
     stream = fopen(order, "w");
     assert_true(stream != NULL && fprintf(stream, "blocks:\n") > 0);
     for (; *digits != '\0'; digits += 2)
@@ -651,7 +651,7 @@ static void traces_show_the_order_of_a_plan(void **state)
         expect_blocks(&run.trace, &steps);
         cli_free(&run);
         FILE *stream = fopen(plan, "w");
-        assert_true(stream != NULL && fputs("order: raster\n", stream) >= 0 && fclose(stream) == 0);
+        assert_true(stream != NULL && fputs("groups: [{order: raster}]\n", stream) >= 0 && fclose(stream) == 0);
     }
     remove_order(plan);
     (void)unlink(file);

@@ -239,12 +239,12 @@ def check_network(rng, folder):
     return ran, fused
 
 
-def refuse(folder, text, *what):
-    """A plan of the example's network that is refused, with its place and these words."""
+def refuse(folder, text, *what, words=(LENET,)):
+    """A plan of the example's network, or of another, that is refused, with its place and these words."""
     plan = os.path.join(folder, "bad.yaml")
     with open(plan, "w", encoding="utf-8") as stream:
         stream.write(text)
-    done = subprocess.run([CNNVP, "run", LENET, "-q", "--timing-only", "--plan", plan],
+    done = subprocess.run([CNNVP, "run", *words, "-q", "--timing-only", "--plan", plan],
                           capture_output=True, text=True, check=False)
     assert done.returncode == 2 and re.match(r"cnnvp: \S+bad.yaml:\d+:\d+: ", done.stderr), done.stderr
     assert all(word in done.stderr for word in what), done.stderr
@@ -672,7 +672,7 @@ def check_best():
 
 def check_example():
     """The plan that the documentation shows runs; what is wrong with others is said."""
-    group = "groups:\n  - {{layers: [{}], tile_h: {}, tile_w: 1, halo: row}}\n"
+    group = "groups:\n  - {{members: [{}], tile_h: {}, tile_w: 1, halo: row}}\n"
     with tempfile.TemporaryDirectory() as folder:
         outputs = []
         for words in ([], ["--plan", os.path.join(TREE, "scripts/examples/plans/lenet5.yaml")]):
@@ -688,7 +688,8 @@ def check_example():
         refuse(folder, group.format("C1, C3", 1), "does not run after", "S2")
         refuse(folder, group.format("C3, S4", 9), "what its last layer gives is 5 x 5")
         refuse(folder, group.format("S4, F5", 1), "F5", "reads whole maps")
-        refuse(folder, "groups:\n  - {layers: [C3, S4], tile_h: 1, tile_w: 5}\n", "needs halo: recompute, row or full")
+        refuse(folder, "groups:\n  - {layers: [C3, S4], tile_h: 1, tile_w: 5}\n",
+               "needs halo: recompute, row, full or padding")
         refuse(folder, "cuts: {F5: {group_out: 120, tile_h: 1, tile_w: 1, tile_in: 401, tile_out: 40}}\n", "tile_in",
                "1 to 400")
         refuse(folder, "cuts: {C1: {unit: gpu}}\n", "pe_array or vector")
@@ -707,6 +708,50 @@ def check_example():
                     "C3: {group_out: 16, tile_h: 5, tile_w: 5, tile_in: 4, tile_out: 8}"):
             refuse(folder, "tensors: {C1_relu: {memory_layout: blocks-3}, S2: {memory_layout: pixels}}\n"
                    f"cuts:\n  {cut}\n", "is a multiple of", cut[:2])
+
+
+def check_depth_first():
+    """A depth-first run's plan says it all: by it the run is the same, and gives the same plan. In a file of the older
+    form the order stands beside the groups."""
+    with tempfile.TemporaryDirectory() as folder:
+        plan, again, order, old = (os.path.join(folder, name) for name in ("p.yaml", "q.yaml", "order.yaml", "old.yaml"))
+        with open(order, "w", encoding="utf-8") as stream:
+            stream.write("blocks: [[0, 0], [1, 0], [1, 1], [0, 1]]\n")
+
+        def run_it(*words):
+            output, file = os.path.join(folder, "o.npy"), os.path.join(folder, "s.json")
+            subprocess.run([CNNVP, "run", "mixed", "-q", "-n", "2", "-o", output, "--stats", file, *words], check=True,
+                           capture_output=True)
+            with open(output, "rb") as one, open(file, encoding="utf-8") as other:
+                stats = json.load(other)
+                return {key: stats[key] for key in stats if key not in ("wall_seconds", "options")}, one.read()
+
+        for word in ("morton", "table", "order.yaml"):
+            with open(old, "w", encoding="utf-8") as stream:
+                stream.write(f"order: {word}\n")
+            wanted = run_it("--schedule", "depth-first", "--block", "4", "--plan", old, "--plan-out", plan)
+            assert run_it("--plan", plan, "--plan-out", again) == wanted, word
+            with open(plan, "rb") as one, open(again, "rb") as other:
+                text = one.read()
+                assert text == other.read(), word
+            assert b"halo: padding" in text and word.encode() in text and b"block: 4" in text, text
+        chain = "groups: [{{members: [{}], halo: padding, block: {}}}]\n"
+        two = os.path.join(folder, "two.onnx")
+        net = Network(random.Random(1))
+        net.shape, net.maps = (4, 16, 16), [("input", (4, 16, 16))]
+        for _ in range(2):
+            net.node("Conv", [net.maps[-1][0], net.parameter(4, 4, 3, 3)], net.shape, kernel_shape=[3, 3], pads=[1] * 4)
+        net.write(two)
+        for text, words, what in (
+                (chain.format("add", 4), [], "1:21: layer \"add\" cannot run depth first: it is neither"),
+                (chain.format("conv2, conv3", 4), [], "1:28: layer \"conv3\" is not the one layer that reads what"),
+                (chain.format("n0, n1", 16), [two, "-s", "input_buffer.pingpong=off", "-s", "input_buffer.size=4KiB"],
+                 "1:25: layer \"n1\": its blocks do not fit"),
+                (chain.format("conv2", 4), ["--schedule", "depth-first", "--block", "4"], "leave out --block"),
+                (chain.format("conv2", 4), ["--schedule", "layer"], "leave out --schedule layer"),
+                (chain.format("conv2", 4), ["--schedule", "fused"], "--schedule chooses groups"),
+                (chain.format("conv2", 4), ["--issue", "list"], "depth-first groups: --issue list")):
+            refuse(folder, text, what, words=words if words[:1] == [two] else ["mixed", *words])
 
 
 def main():
@@ -736,6 +781,7 @@ def main():
     check_blocks()
     check_best()
     check_example()
+    check_depth_first()
     print(f"{COUNT + len(FOUND)} networks, {ran} plans ran, {fused} groups")
     assert ran >= COUNT / 2 and fused >= COUNT, "too few plans could run"
 

@@ -360,12 +360,12 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
     if (options->made != NULL)
         CNNVP_TRY(make_plan(graph, target, options, build, error));
     const struct cnnvp_plan *plan = options->made != NULL ? options->made : options->plan;
-    if (options->on_chip || plan != NULL) {
+    if (options->on_chip || (plan != NULL && options->block == 0)) {
         CNNVP_TRY(cnnvp_binary_place_residents(graph, target, plan, build, error));
         for (size_t i = 0; i < graph->layer_count; ++i)
             cnnvp_binary_refer_to_tensors(graph, build, i);
     }
-    if (plan != NULL)
+    if (plan != NULL && options->block == 0)
         CNNVP_TRY(cnnvp_fused_plan(graph, target, plan, build, error));
     CNNVP_TRY(plan_layers(graph, target, options, plan, build, error));
     CNNVP_TRY(cnnvp_binary_divide(graph, target, build, error));
@@ -387,15 +387,18 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
     return CNNVP_DONE;
 }
 
+static int begins_with(const char *text, const char *file)
+{
+    return file != NULL && strncmp(text, file, strlen(file)) == 0;
+}
+
 /* Errors that begin with the plan's file, or that of an order, stay as they are; others get the name of the network's
  * file. */
 static cnnvp_result in_its_file(const struct cnnvp_graph *graph, const struct cnnvp_binary_options *options,
                                 cnnvp_result result, struct cnnvp_error *error)
 {
-    const char *file = options->plan != NULL    ? options->plan->file
-                       : options->order != NULL ? options->order->file
-                                                : NULL;
-    if (file != NULL && strncmp(error->text, file, strlen(file)) == 0)
+    if ((options->plan != NULL && begins_with(error->text, options->plan->file)) ||
+        (options->order != NULL && begins_with(error->text, options->order->file)))
         return result;
     return cnnvp_compiler_in_file(result, graph->file, error);
 }

@@ -98,23 +98,50 @@ static cnnvp_result no_chain(const struct cnnvp_graph *graph, uint32_t block, st
         graph->file, nearest->name, in->height, in->width, why_not(graph, nearest, block));
 }
 
-cnnvp_result cnnvp_depth_find(struct cnnvp_graph *graph, uint32_t block, struct cnnvp_error *error)
+/* Links the layers of the chains; those of a plan are parts of the maximal ones. */
+static cnnvp_result link_layers(struct cnnvp_graph *graph, const struct cnnvp_plan *plan, struct cnnvp_error *error)
+{
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        struct cnnvp_graph_layer *layer = &graph->layers[i];
+        const int32_t reader = only_reader(graph, layer->out);
+        if (layer->block_height == 0)
+            continue;
+        if (plan != NULL)
+            layer->chained = plan->chained[i];
+        else if (reader != CNNVP_GRAPH_NONE && graph->layers[reader].block_height != 0)
+            layer->chained = reader;
+        if (layer->chained != CNNVP_GRAPH_NONE && layer->chained != reader)
+            return cnnvp_config_error(error, plan->chain_places[layer->chained],
+                                      "layer \"%s\" is not the one layer that reads what \"%s\" before it makes",
+                                      graph->layers[layer->chained].name, layer->name);
+    }
+    return CNNVP_DONE;
+}
+
+cnnvp_result cnnvp_depth_find(struct cnnvp_graph *graph, uint32_t block, const struct cnnvp_plan *plan,
+                              struct cnnvp_error *error)
 {
     int found = 0;
+    if (plan != NULL && plan->block == 0)
+        plan = NULL;
+    else if (plan != NULL)
+        block = plan->block;
     for (size_t i = 0; i < graph->layer_count; ++i) {
         struct cnnvp_graph_layer *layer = &graph->layers[i];
         layer->chained = CNNVP_GRAPH_NONE;
         layer->block_height = layer->block_width = 0;
-        if (why_not(graph, layer, block) != NULL)
+        if (plan != NULL && plan->chain_places[i] == NULL)
+            continue;
+        const char *reason = why_not(graph, layer, block);
+        if (reason != NULL && plan != NULL)
+            return cnnvp_config_error(
+                error, plan->chain_places[i], "layer \"%s\" cannot run depth first: %s", layer->name, reason);
+        if (reason != NULL)
             continue;
         layer->block_height = cnnvp_depth_side(graph->tensors[layer->in].height, block);
         layer->block_width = cnnvp_depth_side(graph->tensors[layer->in].width, block);
         found = 1;
     }
-    for (size_t i = 0; i < graph->layer_count; ++i) {
-        const int32_t reader = only_reader(graph, graph->layers[i].out);
-        if (graph->layers[i].block_height != 0 && reader != CNNVP_GRAPH_NONE && graph->layers[reader].block_height != 0)
-            graph->layers[i].chained = reader;
-    }
+    CNNVP_TRY(link_layers(graph, plan, error));
     return found ? CNNVP_DONE : no_chain(graph, block, error);
 }

@@ -275,8 +275,13 @@ static cnnvp_result cut(const struct cnnvp_depth_row *row, struct cnnvp_error *e
             ++length;
         while (length > 0 && !add_chain(row, at, length))
             --length;
-        if (length == 0 && !reads_one_block(row, row->layers[at]))
+        if (length == 0 && (row->options->plan != NULL || !reads_one_block(row, row->layers[at])))
             return too_large(row, row->layers[at], error);
+        if (row->options->plan != NULL && length != row->count)
+            return cnnvp_config_error(error, row->options->plan->chain_places[row->layers[length]],
+                                      "layer \"%s\": its blocks do not fit into the buffers beside those of the "
+                                      "layers before it in the group; use a smaller block, or begin another group here",
+                                      row->graph->layers[row->layers[length]].name);
         at += length != 0 ? length : 1;
     }
     return CNNVP_DONE;

@@ -6,21 +6,22 @@
  *
  * The largest slices are not the fastest, since a layer waits for its first one; small slices cost the core more
  * instructions. So the chain's time is estimated for slices of each power of two, which makes a larger buffer only add
- * choices. The estimates also decide whether the scheduler unit issues the chain's instructions, for which all weights
- * have to be on chip before the first block.
+ * choices, from the bounds that the planner of layers has for one block. The estimates also decide whether the
+ * scheduler unit issues the chain's instructions, for which all weights have to be on chip before the first block.
  */
 #include "binary_internal.h"
 #include "cnnvp_integer.h"
 #include "plan.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 #define SMALLEST_SLICE 64u
 
-/* Measured core cycles for one block of a layer, without its slices but with the block's load and store. They are fewer
- * if the guest repeats the instructions of the block before (guest/depth_convolution.c). */
-#define BLOCK_CORE 2600u
-#define AGAIN_CORE 1400u
+/* Core cycles for one block of a layer, by which the guest software takes longer than for a step of a layer, as
+ * measured. They are fewer if the guest repeats the instructions of the block before (guest/depth_convolution.c). */
+#define BLOCK_CORE 2000u
+#define AGAIN_CORE 800u
 
 /* Measured core cycles to write the scheduler's table of a layer. A network with one chain writes the table once for
  * all images; the estimate divides the cycles among this many. */
@@ -71,18 +72,13 @@ static int place(const struct cnnvp_plan_limits *limits, const struct pieces *pi
     return cnnvp_binary_keep(&buffer, pieces->all, pieces->count) == 0;
 }
 
-/* Loads of a layer's weights for one block: number, total time and the longest one. Only the calculation of the layer
- * before can hide the longest one. */
-struct loads {
-    uint64_t count, ps, longest_ps;
-};
-
 /* A layer of a chain, sliced one way. */
 struct sliced {
     struct cnnvp_layer layer;
-    struct loads first; /* for its first block */
-    struct loads next;  /* for each further block */
-    uint64_t compute_ps;
+    struct cnnvp_plan_finalist all;  /* one block whose weights are all loaded */
+    struct cnnvp_plan_finalist none; /* one block whose weights stay */
+    uint64_t slices;
+    double loaded; /* the part of its weights that does not stay */
 };
 
 /* The chain in work. */
@@ -92,9 +88,24 @@ struct slicing {
     struct cnnvp_plan_group *chain;
     struct sliced *sliced; /* of each member */
     struct pieces pieces;
-    struct cnnvp_cost_query *query; /* for loads of weights */
     struct cnnvp_error *error;
 };
+
+/* Prices one block of a member, by the planner of layers, with its weights loaded or on chip already. */
+static cnnvp_result price_block(const struct slicing *slicing, size_t number, int stay, struct cnnvp_plan_finalist *way)
+{
+    const struct cnnvp_plan_group *chain = slicing->chain;
+    const struct sliced *sliced = &slicing->sliced[number];
+    struct cnnvp_plan_limits limits = *slicing->limits;
+    struct cnnvp_layer block = sliced->layer;
+    block.in.on_chip = number != 0 ? CNNVP_PLACE_SLOT : CNNVP_PLACE_MEMORY;
+    block.out.on_chip = chain->levels[number + 1].on_chip ? CNNVP_PLACE_SLOT : CNNVP_PLACE_MEMORY;
+    limits.weights_stay = stay;
+    const cnnvp_result result =
+        cnnvp_plan_again(&block, slicing->row->graph->layers[chain->members[number].source].name, &limits,
+                         cnnvp_plan_cut_of(&block), way, slicing->error);
+    return result == CNNVP_FAILED ? CNNVP_BAD_INPUT : result;
+}
 
 /* Cuts all layers into slices of at most `limit` bytes. Returns 0 if that would divide a layer's input channels more
  * than slices of a whole half do. */
@@ -103,84 +114,71 @@ static int cut_weights(struct slicing *slicing, uint64_t limit, cnnvp_result *re
     const struct cnnvp_plan_limits *limits = slicing->limits;
     slicing->pieces.count = 0;
     for (size_t i = 0; i < slicing->chain->count && *result == CNNVP_DONE; ++i) {
-        const struct cnnvp_plan_member *member = &slicing->chain->members[i];
-        struct cnnvp_layer whole = member->layer;
-        struct cnnvp_layer *layer = &slicing->sliced[i].layer;
-        *layer = whole;
+        struct sliced *sliced = &slicing->sliced[i];
+        struct cnnvp_layer whole = slicing->chain->members[i].layer;
+        const size_t before = slicing->pieces.count;
+        sliced->layer = whole;
         if (!cnnvp_depth_choose_tiles(limits, limits->weight_bytes, &whole) ||
-            !cnnvp_depth_choose_tiles(limits, limit, layer) || layer->tile_in != whole.tile_in)
+            !cnnvp_depth_choose_tiles(limits, limit, &sliced->layer) || sliced->layer.tile_in != whole.tile_in)
             return 0;
-        *result = add_pieces(&slicing->pieces, layer, &slicing->chain->levels[i], i, NULL, slicing->error);
+        *result = add_pieces(&slicing->pieces, &sliced->layer, &slicing->chain->levels[i], i, NULL, slicing->error);
+        sliced->slices = slicing->pieces.count - before;
         if (*result == CNNVP_DONE)
-            *result = cnnvp_plan_compute(layer, slicing->row->graph->layers[member->source].name, limits,
-                                         &slicing->sliced[i].compute_ps, slicing->error);
+            *result = price_block(slicing, i, 0, &sliced->all);
+        if (*result == CNNVP_DONE)
+            *result = price_block(slicing, i, 1, &sliced->none);
     }
     return *result == CNNVP_DONE;
 }
 
-static void add_load(struct loads *loads, uint64_t ps)
-{
-    ++loads->count;
-    loads->ps += ps;
-    loads->longest_ps = cnnvp_maximum(loads->longest_ps, ps);
-}
-
+/* Finds how much of each layer's weights is loaded for each block. */
 static void sum_loads(struct slicing *slicing)
 {
-    for (size_t i = 0; i < slicing->chain->count; ++i)
-        slicing->sliced[i].first = slicing->sliced[i].next = (struct loads){0};
-    for (size_t i = 0; i < slicing->pieces.count; ++i) {
-        const struct cnnvp_piece *piece = &slicing->pieces.all[i];
-        const uint64_t ps = cnnvp_plan_move_line(slicing->query, piece->bytes).ps;
-        add_load(&slicing->sliced[piece->member].first, ps);
-        if (!piece->stays)
-            add_load(&slicing->sliced[piece->member].next, ps);
+    for (size_t i = 0; i < slicing->chain->count; ++i) {
+        struct sliced *sliced = &slicing->sliced[i];
+        double bytes = 0, loaded = 0;
+        for (size_t k = 0; k < slicing->pieces.count; ++k) {
+            const struct cnnvp_piece *piece = &slicing->pieces.all[k];
+            bytes += piece->member == i ? (double)piece->bytes : 0;
+            loaded += piece->member == i && !piece->stays ? (double)piece->bytes : 0;
+        }
+        sliced->loaded = bytes > 0 ? loaded / bytes : 0;
     }
 }
 
-/* Time of a layer for one block, plus a part of the core's work. `before`: time that the layer before calculates. */
-static uint64_t block_ps(const struct cnnvp_plan_limits *limits, uint64_t compute, const struct loads *loads,
-                         uint64_t slices, uint64_t block_core, uint64_t before)
+/* Time of one block: the planner's bound of the units, or the core's time for its work and so many cycles more. */
+static double block_ps(const struct slicing *slicing, const struct cnnvp_plan_finalist *way, uint32_t cycles)
 {
-    const uint64_t core =
-        (slices * CNNVP_PLAN_COMMAND_CYCLES + loads->count * CNNVP_PLAN_LOAD_CYCLES + block_core) * limits->core_ps;
-    const uint64_t waits = loads->longest_ps - cnnvp_minimum(loads->longest_ps, before);
-    return cnnvp_maximum(cnnvp_maximum(compute, loads->ps) + waits, core) + core / CORE_PART;
+    const uint64_t core = way->core + (uint64_t)cycles * slicing->limits->core_ps;
+    return (double)(cnnvp_maximum(way->units, core) + core / CORE_PART);
 }
 
 /* Estimated time of the chain for one image if the guest issues its instructions. */
-static uint64_t chain_ps(struct slicing *slicing)
+static double chain_ps(struct slicing *slicing)
 {
-    const struct cnnvp_plan_limits *limits = slicing->limits;
-    uint64_t ps = 0, before = 0;
-    sum_loads(slicing);
+    double ps = 0;
     for (size_t i = 0; i < slicing->chain->count; ++i) {
         const struct sliced *sliced = &slicing->sliced[i];
-        const uint64_t compute = sliced->compute_ps;
-        const uint64_t slices = cnnvp_maximum(sliced->first.count, 1);
-        const int again = i < CNNVP_CHAIN_SETS && slices == 1 && sliced->next.count == 0;
-        ps += block_ps(limits, compute, &sliced->first, slices, BLOCK_CORE, before) +
-              (visits_of(&slicing->chain->levels[i]) - 1u) *
-                  block_ps(limits, compute, &sliced->next, slices, again ? AGAIN_CORE : BLOCK_CORE, before);
-        before = compute;
+        const int again = i < CNNVP_CHAIN_SETS && sliced->slices <= 1 && !(sliced->loaded > 0);
+        const double all = block_ps(slicing, &sliced->all, BLOCK_CORE);
+        const double none = block_ps(slicing, &sliced->none, again ? AGAIN_CORE : BLOCK_CORE);
+        ps += all + ((double)visits_of(&slicing->chain->levels[i]) - 1) *
+                        (sliced->loaded * all + (1 - sliced->loaded) * none);
     }
     return ps;
 }
 
 /* Estimated time of the chain for one image if all weights stay and the scheduler unit issues its instructions. All
  * weights are loaded and the scheduler's table is written before the first block; then the core has nothing to do. */
-static uint64_t scheduled_ps(const struct slicing *slicing)
+static double scheduled_ps(const struct slicing *slicing)
 {
     const uint32_t images = slicing->row->build->groups->count > 1u ? 1u : IMAGES;
-    const struct cnnvp_plan_limits *limits = slicing->limits;
-    uint64_t ps = 0;
+    double ps = 0;
     for (size_t i = 0; i < slicing->chain->count; ++i) {
         const struct sliced *sliced = &slicing->sliced[i];
-        const uint64_t slices = cnnvp_maximum(sliced->first.count, 1);
-        const uint64_t core = slices * CNNVP_PLAN_COMMAND_CYCLES + sliced->first.count * CNNVP_PLAN_LOAD_CYCLES;
-        ps +=
-            cnnvp_maximum(sliced->first.ps, core * limits->core_ps) + TABLE_CORE * (uint64_t)limits->core_ps / images +
-            visits_of(&slicing->chain->levels[i]) * sliced->compute_ps;
+        ps += fmax((double)(sliced->all.memory - sliced->none.memory), (double)sliced->all.core) +
+              (double)TABLE_CORE * slicing->limits->core_ps / images +
+              (double)visits_of(&slicing->chain->levels[i]) * (double)sliced->none.units;
     }
     return ps;
 }
@@ -211,7 +209,7 @@ static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_binary_g
     const struct cnnvp_plan_limits *limits = slicing->limits;
     struct cnnvp_plan_group *chain = slicing->chain;
     const enum cnnvp_issue issue = row->options->issue;
-    uint64_t least = UINT64_MAX;
+    double least = INFINITY;
     cnnvp_result result = CNNVP_DONE;
     *best = limits->weight_bytes;
     for (uint64_t limit = SMALLEST_SLICE; limit < 2u * cnnvp_maximum(limits->weight_bytes, SMALLEST_SLICE);
@@ -225,13 +223,14 @@ static cnnvp_result choose_slices(struct slicing *slicing, struct cnnvp_binary_g
         if (!all)
             (void)place(limits, &slicing->pieces, slice);
         const char *cannot = scheduler_cannot(row, all);
-        const uint64_t guest_ps = chain_ps(slicing);
-        const uint64_t unit_ps = cannot == NULL && issue != CNNVP_ISSUE_GUEST ? scheduled_ps(slicing) : UINT64_MAX;
-        const int by_unit = unit_ps <= guest_ps || (issue == CNNVP_ISSUE_SCHEDULER && unit_ps != UINT64_MAX);
-        const uint64_t ps = by_unit ? unit_ps : guest_ps;
+        sum_loads(slicing);
+        const double guest_ps = chain_ps(slicing);
+        const double unit_ps = cannot == NULL && issue != CNNVP_ISSUE_GUEST ? scheduled_ps(slicing) : INFINITY;
+        const int by_unit = unit_ps <= guest_ps || (issue == CNNVP_ISSUE_SCHEDULER && unit_ps < INFINITY);
+        const double ps = by_unit ? unit_ps : guest_ps;
         /* The issuer that the user asked for takes precedence over a faster one. */
         if (issue == CNNVP_ISSUE_SCHEDULER && by_unit && !entry->scheduled)
-            least = UINT64_MAX;
+            least = INFINITY;
         if (ps >= least || (issue == CNNVP_ISSUE_SCHEDULER && entry->scheduled && !by_unit))
             continue;
         least = ps;
@@ -253,7 +252,6 @@ static void clear(struct slicing *slicing)
 {
     free(slicing->pieces.all);
     free(slicing->sliced);
-    cnnvp_cost_query_free(slicing->query);
 }
 
 cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row, size_t number, struct cnnvp_error *error)
@@ -267,10 +265,9 @@ cnnvp_result cnnvp_depth_choose_weights(const struct cnnvp_depth_row *row, size_
         .limits = limits,
         .chain = chain,
         .sliced = calloc(chain->count, sizeof *slicing.sliced),
-        .query = cnnvp_cost_query_new(&row->build->layers[chain->first], row->graph->layers[chain->first].name, limits),
         .error = error};
     uint64_t best;
-    CNNVP_TRY_MEMORY(slicing.sliced != NULL && slicing.query != NULL, error);
+    CNNVP_TRY_MEMORY(slicing.sliced != NULL, error);
     CNNVP_TRY(choose_slices(&slicing, &groups->table[number], &best));
     for (size_t i = 0; i < chain->count; ++i) {
         struct cnnvp_layer *chosen = &chain->members[i].layer;

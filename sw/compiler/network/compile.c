@@ -59,9 +59,7 @@ static cnnvp_result make_graph(struct cnnvp_network *network, const struct cnnvp
     CNNVP_TRY(cnnvp_graph_simplify(&network->graph, error));
     if (options->base == 0) /* another core supplies ordinary numbers */
         cnnvp_graph_quantise_inputs(&network->graph);
-    return options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST
-               ? cnnvp_depth_find(&network->graph, options->block, error)
-               : CNNVP_DONE;
+    return CNNVP_DONE;
 }
 
 /* ---- plan ---- */
@@ -151,11 +149,13 @@ static struct cnnvp_binary_options binary_options_of(struct cnnvp_network *netwo
         .seed = (uint32_t)(options->seed ^ options->seed >> 32),
         .images = network->images,
         .on_chip = options->on_chip,
-        .block = options->schedule == CNNVP_SCHEDULE_DEPTH_FIRST ? options->block : 0,
-        .order = network->plan.order_table ? &network->plan.order : NULL,
+        .block = network->block,
+        .order = network->plan.order.name != NULL ? &network->plan.order : NULL,
         .issue = options->issue,
         .divides = divides(network, options),
-        .plan = options->plan != NULL && options->schedule == CNNVP_SCHEDULE_LAYER ? &network->plan : NULL,
+        .plan = options->plan != NULL && (options->schedule == CNNVP_SCHEDULE_LAYER || network->plan.block != 0)
+                    ? &network->plan
+                    : NULL,
         .halo = network->plan.halo,
         .made = options->schedule == CNNVP_SCHEDULE_FUSED || options->schedule == CNNVP_SCHEDULE_AUTO
                     ? &network->plan
@@ -337,7 +337,6 @@ static cnnvp_result plan(struct cnnvp_network *network, const cnnvp_config *conf
 {
     network->target.limits.objective =
         options->schedule == CNNVP_SCHEDULE_FUSED ? CNNVP_OBJECTIVE_TRAFFIC : options->objective;
-    CNNVP_TRY(cnnvp_network_take_plan(network, options, error));
     CNNVP_TRY(choose_words(network, options, error));
     CNNVP_TRY(cnnvp_network_count_images(
         network, options, cnnvp_graph_word_bytes(&network->graph, network->graph.input), network->target.memory_size,
@@ -392,6 +391,11 @@ cnnvp_result cnnvp_network_compile(struct cnnvp_network *network, const cnnvp_co
 {
     CNNVP_TRY(read_target(network, config, options->base, error));
     CNNVP_TRY(make_graph(network, options, error));
+    struct cnnvp_network_options by_plan = *options;
+    CNNVP_TRY(cnnvp_network_take_plan(network, &by_plan, error));
+    options = &by_plan;
+    if (network->block != 0)
+        CNNVP_TRY(cnnvp_depth_find(&network->graph, network->block, &network->plan, error));
     CNNVP_TRY(plan(network, config, options, error));
     CNNVP_TRY(choose_numbers(network, options, error));
     return cnnvp_binary_take_formats(&network->graph, network->binary_options.rounding, &network->build, error);

@@ -148,7 +148,7 @@ static cnnvp_result describe(const struct cnnvp_network *network, cnnvp_platform
         .images = network->images,
         .pes = 1,
         .block = network->block,
-        .order = network->plan.order_table ? "table" : "morton",
+        .order = network->plan.order.name != NULL ? "table" : "morton",
         .block_difference = network->block_difference,
         .block_magnitude = network->block_magnitude,
         .options = network->echo.options,

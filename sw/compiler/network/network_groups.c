@@ -27,7 +27,7 @@ static cnnvp_result check_choice(const struct cnnvp_network *network, const stru
 }
 
 /* Refuses what a plan has beside a schedule that chooses it: schedules choose groups, tiles and places, and take only
- * halo or order from the file. */
+ * halo or order from the file. The chains of a plan are those of the depth-first schedule. */
 static cnnvp_result check_schedule(const struct cnnvp_network *network, const struct cnnvp_network_options *options,
                                    struct cnnvp_error *error)
 {
@@ -42,7 +42,7 @@ static cnnvp_result check_schedule(const struct cnnvp_network *network, const st
         return cnnvp_config_error(error, plan->order_place,
                                   "order is that of blocks: use it with --schedule "
                                   "depth-first");
-    if (plan->choice_place != NULL && !layer)
+    if (plan->choice_place != NULL && !layer && !(depth && plan->block != 0))
         return cnnvp_config_error(error, plan->choice_place,
                                   "--schedule chooses groups, cuts and what stays on chip: use a plan of them without "
                                   "it, or one that has %s alone",
@@ -50,7 +50,19 @@ static cnnvp_result check_schedule(const struct cnnvp_network *network, const st
     return CNNVP_DONE;
 }
 
-cnnvp_result cnnvp_network_take_plan(struct cnnvp_network *network, const struct cnnvp_network_options *options,
+/* Makes a run whose plan has chains a depth-first one. */
+static cnnvp_result take_chains(struct cnnvp_network *network, struct cnnvp_network_options *options,
+                                struct cnnvp_error *error)
+{
+    options->schedule = CNNVP_SCHEDULE_DEPTH_FIRST;
+    options->block = network->block = network->plan.block;
+    network->schedule = NULL;
+    const char *clash = cnnvp_network_clash(options);
+    return clash == NULL ? CNNVP_DONE
+                         : cnnvp_config_error(error, network->plan.choice_place, "depth-first groups: %s", clash);
+}
+
+cnnvp_result cnnvp_network_take_plan(struct cnnvp_network *network, struct cnnvp_network_options *options,
                                      struct cnnvp_error *error)
 {
     const int fuse = options->schedule == CNNVP_SCHEDULE_FUSED || options->schedule == CNNVP_SCHEDULE_AUTO;
@@ -66,15 +78,32 @@ cnnvp_result cnnvp_network_take_plan(struct cnnvp_network *network, const struct
     CNNVP_TRY(check_schedule(network, options, error));
     if (network->plan.run_count != 0 && options->rounding == CNNVP_ROUND_STOCHASTIC)
         return rounds_by_chance(error);
+    if (network->plan.block != 0)
+        CNNVP_TRY(take_chains(network, options, error));
     return check_choice(network, options, error);
+}
+
+static int is_given(const struct cnnvp_options *options, const char *name)
+{
+    const struct cnnvp_command_option *option = cnnvp_command_option_find(options->command, name);
+    return option != NULL && options->given[option - cnnvp_command_option_table];
+}
+
+int cnnvp_network_runs_blocks(const cnnvp_network *network)
+{
+    return network->block != 0;
 }
 
 cnnvp_result cnnvp_network_check_layers(const cnnvp_network *network, const struct cnnvp_options *options,
                                         struct cnnvp_error *error)
 {
-    const struct cnnvp_command_option *option = cnnvp_command_option_find(options->command, "schedule");
-    if (option == NULL || !options->given[option - cnnvp_command_option_table] || options->plan == NULL ||
-        options->schedule != CNNVP_SCHEDULE_LAYER || network->plan.run_count == 0)
+    const struct cnnvp_plan *plan = &network->plan;
+    if (options->plan == NULL)
+        return CNNVP_DONE;
+    if (plan->block != 0 && is_given(options, "block"))
+        return cnnvp_config_error(error, plan->choice_place, "the plan's groups have their block: leave out --block");
+    if (!is_given(options, "schedule") || options->schedule != CNNVP_SCHEDULE_LAYER ||
+        (plan->run_count == 0 && plan->block == 0))
         return CNNVP_DONE;
     return cnnvp_config_error(error, network->plan.choice_place,
                               "the plan's groups run tile by tile, not layer by layer: leave out --schedule layer, or "
@@ -110,14 +139,32 @@ cnnvp_result cnnvp_network_groups(const struct cnnvp_network *network, struct cn
 
 /* ---- as a file ---- */
 
+/* Puts the chains of a depth-first run into its plan, as they are after those that did not fit have been cut. */
+static void put_chains(const struct cnnvp_network *network, struct cnnvp_plan *plan)
+{
+    const struct cnnvp_layer *layers = network->build.layers;
+    const struct cnnvp_graph *graph = &network->graph;
+    for (size_t i = 0; i < graph->layer_count && network->block != 0; ++i) {
+        if (layers[i].group == 0)
+            continue;
+        const int32_t next = graph->layers[i].chained;
+        const int goes_on = next != CNNVP_GRAPH_NONE && layers[next].group == layers[i].group;
+        plan->block = network->block;
+        plan->chain_places[i] = graph->layers[i].name;
+        plan->chained[i] = goes_on ? next : CNNVP_GRAPH_NONE;
+        plan->cuts[i] = (struct cnnvp_plan_cut){.unit = plan->cuts[i].unit, .function = plan->cuts[i].function};
+    }
+    plan->order = network->plan.order;
+}
+
 cnnvp_result cnnvp_network_plan(const cnnvp_network *network, const char *file, struct cnnvp_error *error)
 {
     CNNVP_SCOPED(cnnvp_plan_clear) struct cnnvp_plan plan = {.run_count = 0};
     const struct cnnvp_graph *graph = &network->graph;
-    if (network->back_end != &cnnvp_inference || network->block != 0)
+    if (network->back_end != &cnnvp_inference)
         return cnnvp_compiler_error(error,
                                     "%s: a plan says what is fused, cut and kept of layers that run on the PE "
-                                    "array; neither the depth-first schedule nor the training engine has one",
+                                    "array; the training engine has none",
                                     file != NULL ? file : graph->file);
     if (network->on_chip || network->target.limits.batch > 1)
         return cnnvp_compiler_error(
@@ -137,5 +184,6 @@ cnnvp_result cnnvp_network_plan(const cnnvp_network *network, const char *file, 
     if (network->plan.run_count != 0)
         memcpy(plan.runs, network->plan.runs, network->plan.run_count * sizeof *plan.runs);
     plan.run_count = network->plan.run_count;
+    put_chains(network, &plan);
     return cnnvp_plan_write(graph, &plan, file, error);
 }

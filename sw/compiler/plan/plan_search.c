@@ -388,7 +388,7 @@ static struct work transfers_of(struct search *search)
                  images * (slices + steps) * CNNVP_PLAN_COMMAND_CYCLES) *
                 limits->core_ps;
     work.ends = layer->tile_images * (moves.input.ps + moves.store.ps) / counts.tiles;
-    work.first_weights = weight_tile.ps;
+    work.first_weights = visits.weight_tiles != 0 ? weight_tile.ps : 0;
     return work;
 }
 
@@ -809,21 +809,8 @@ cnnvp_result cnnvp_plan_again(const struct cnnvp_layer *layer, const char *name,
     consider(&search);
     *way = finalists.all[0];
     CNNVP_TRY(cnnvp_cost_query_result(search.query, error));
-    return finalists.count != 0 ? CNNVP_DONE : CNNVP_FAILED;
-}
-
-cnnvp_result cnnvp_plan_compute(const struct cnnvp_layer *layer, const char *name,
-                                const struct cnnvp_plan_limits *limits, uint64_t *ps, struct cnnvp_error *error)
-{
-    struct cnnvp_layer trial = *layer;
-    struct cnnvp_plan_finalists none = {.count = 0};
-    CNNVP_SCOPED(end)
-    struct search search = {.limits = limits, .layer = &trial, .finalists = &none};
-    struct work work = {.steps = 1, .input_slices = 1, .output_slices = 1};
-    CNNVP_TRY(begin(&search, name, error));
-    calculate(&search, &work);
-    *ps = work.compute;
-    CNNVP_TRY(cnnvp_cost_query_result(search.query, error));
-    return work.refused ? cnnvp_compiler_error(error, "layer \"%s\": %s", name, cnnvp_plan_refusal(search.query))
-                        : CNNVP_DONE;
+    if (finalists.count != 0)
+        return CNNVP_DONE;
+    (void)cnnvp_compiler_error(error, "layer \"%s\": %s", name, cnnvp_plan_refusal(search.query));
+    return CNNVP_FAILED;
 }

@@ -64,9 +64,9 @@ refused 2 "all.yaml: the plan has the cuts of all layers, which leaves --tune no
     run "$network" --timing-only -q --plan all.yaml --tune
 refused 2 "all.yaml:1:1: --schedule chooses groups, cuts and what stays on chip" \
     run "$network" --timing-only -q --plan all.yaml --schedule fused
-refused 2 "row.yaml:1:1: halo is that of groups which --schedule fused or auto makes" \
+refused 2 "row.yaml:2:5: halo is that of groups which --schedule fused or auto makes" \
     run "$network" --timing-only -q --plan "$SOURCE/tests/data/plans/row.yaml"
-refused 2 "table.yaml:1:1: order is that of blocks" \
+refused 2 "table.yaml:2:5: order is that of blocks" \
     run "$network" --timing-only -q --plan "$SOURCE/tests/data/plans/table.yaml" --schedule fused
 refused 2 "which leaves --objective no choice" run "$network" --timing-only -q --plan all.yaml --objective energy
 expect 0 run "$network" --timing-only -q --plan all.yaml

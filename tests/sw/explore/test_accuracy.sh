@@ -83,7 +83,7 @@ for order in morton table; do
 done
 
 # One in a file beside the plan is a part of the point's key.
-printf 'order: blocks.yaml\n' >named.yaml
+printf 'groups: [{halo: padding, order: blocks.yaml}]\n' >named.yaml
 printf 'network: %s\noptions: {timing_only: true, schedule: depth-first, block: 4, plan: [named.yaml]}\n' \
     "$SOURCE/scripts/networks/mixed.onnx" >file.yaml
 printf 'blocks: [[0, 0], [1, 0], [1, 1], [0, 1]]\n' >blocks.yaml

@@ -108,7 +108,7 @@ for schedule in layer fused; do
     expect 0 run "$network" --timing-only -q --schedule $schedule --stats $schedule.json --plan-out $schedule.yaml
 done
 expect 0 run "$network" --timing-only -q --plan fused.yaml --stats plan.json
-groups=$(grep -c '^  - layers: ' fused.yaml)
+groups=$(grep -c '^  - members: ' fused.yaml)
 expect 0 diff layer.json fused.json
 grep -Eq "^  schedule +layer +fused, $groups groups?$" out || fail "schedules: $(cat out)"
 expect 0 diff fused.json plan.json

@@ -43,7 +43,7 @@ def prepare():
 
 
 def plan_of(key, value):
-    write(f"{value}.yaml", f"{key}: {value}\n")
+    write(f"{value}.yaml", f"groups: [{{{key}: {value}}}]\n")
     return os.path.abspath(f"{value}.yaml")
 
 

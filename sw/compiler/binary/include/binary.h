@@ -190,6 +190,8 @@ CNNVP_MUST_USE cnnvp_result cnnvp_depth_check_block(uint32_t block, struct cnnvp
 
 /*
  * Marks the layers of all maximal chains (graph.h: block_height, block_width, chained). Their convolutions pad each
- * block separately, which changes results (Part B 4-11). If the network has no chain, the error says why.
+ * block separately, which changes results (Part B 4-11). If the network has no chain, the error says why. A plan with
+ * chains has those that are marked, and its own block; NULL: there is none.
  */
-CNNVP_MUST_USE cnnvp_result cnnvp_depth_find(struct cnnvp_graph *graph, uint32_t block, struct cnnvp_error *error);
+CNNVP_MUST_USE cnnvp_result cnnvp_depth_find(struct cnnvp_graph *graph, uint32_t block, const struct cnnvp_plan *plan,
+                                             struct cnnvp_error *error);

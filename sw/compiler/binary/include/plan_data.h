@@ -19,12 +19,13 @@ struct cnnvp_plan_run {
     const char *place; /* file:line:column, for messages; NULL: the run is not from a file */
 };
 
-/* The order of depth-first blocks as a table. */
+/* The order of depth-first blocks. */
 struct cnnvp_block_order {
-    int by_rows;         /* 1: row by row, from the upper one on */
-    const char *file;    /* NULL: it is Morton order, or by rows */
-    const char *place;   /* of the list in the file, or of the plan's key, for messages */
-    uint32_t *blocks;    /* x | y << 16; NULL: no list is given */
+    const char *name;  /* of a table: a word of plans, or the path of a file; NULL: there is none, blocks are counted */
+    int by_rows;       /* 1: row by row, from the upper one on */
+    const char *file;  /* of the list, or of the plan */
+    const char *place; /* of the list in the file, or of the plan's key, for messages */
+    uint32_t *blocks;  /* x | y << 16; NULL: no list is given */
     const char **places; /* of each block */
     size_t count;
 };
@@ -36,13 +37,15 @@ struct cnnvp_plan {
     size_t run_count;
     struct cnnvp_plan_cut *cuts; /* of each layer; group_out 0: still to be chosen */
     const char **cut_places;
-    const char *choice_place; /* place of the first of groups, cuts, on_chip and tensors; NULL: the file has none */
+    const char *choice_place; /* place of the first of groups of layers, cuts, on_chip and tensors; NULL: no such */
     uint32_t halo;            /* halo of groups that the planner makes: 1 + enum cnnvp_group_halo; 0: it chooses */
     const char *halo_place;   /* NULL: not in the file */
-    int order_table;          /* 1: depth-first blocks come in the order of a table, `order`; 0: by counting */
     struct cnnvp_block_order order;
-    const char *order_place; /* NULL: not in the file */
-    uint32_t *blocks;        /* of each base tensor: channels that lie interleaved in memory; 0 and 1: planes */
+    const char *order_place;   /* NULL: not in the file, or only of chains */
+    uint32_t block;            /* side of the chains' blocks; 0: there are no chains */
+    int32_t *chained;          /* of each layer of a chain: the next one in it, or CNNVP_GRAPH_NONE */
+    const char **chain_places; /* of each layer: its place in a chain; NULL: it is in none */
+    uint32_t *blocks;          /* of each base tensor: channels that lie interleaved in memory; 0 and 1: planes */
     const char **block_places;
     unsigned char *on_chip; /* of each base tensor: 1: it stays on chip */
     const char **on_chip_places;

@@ -104,9 +104,11 @@ CNNVP_MUST_USE cnnvp_result cnnvp_options_echo(const struct cnnvp_options *optio
                                                const struct cnnvp_options *defaults, struct cnnvp_arena *arena,
                                                struct cnnvp_option_echo *echo, struct cnnvp_error *error);
 
-/* BAD_INPUT: the options say --schedule layer beside a plan, which the network has, with groups. */
+/* BAD_INPUT: the options say --schedule layer, or a block, beside a plan with groups, which the network has. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_check_layers(const cnnvp_network *network,
                                                        const struct cnnvp_options *options, struct cnnvp_error *error);
+/* 1: the network runs depth first, by an option or by its plan. */
+int cnnvp_network_runs_blocks(const cnnvp_network *network);
 
 /* The same as cnnvp_network_new, with a memory of plans, which has to live as long as the network; NULL: none. */
 CNNVP_MUST_USE cnnvp_result cnnvp_network_new_again(

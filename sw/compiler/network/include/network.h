@@ -89,9 +89,10 @@ CNNVP_MUST_USE cnnvp_result cnnvp_network_take(const struct cnnvp_network *netwo
 CNNVP_MUST_USE cnnvp_result cnnvp_network_build_again(struct cnnvp_network *network, const struct cnnvp_layer *planned,
                                                       struct cnnvp_error *error);
 
-/* network_groups.c: reads or makes the plan that the options ask for; describes its groups for the statistics. */
-CNNVP_MUST_USE cnnvp_result cnnvp_network_take_plan(
-    struct cnnvp_network *network, const struct cnnvp_network_options *options, struct cnnvp_error *error);
+/* network_groups.c: reads or makes the plan that the options ask for; describes its groups for the statistics.
+ * A plan with chains makes the options those of the depth-first schedule. */
+CNNVP_MUST_USE cnnvp_result cnnvp_network_take_plan(struct cnnvp_network *network,
+                                                    struct cnnvp_network_options *options, struct cnnvp_error *error);
 CNNVP_MUST_USE cnnvp_result cnnvp_network_groups(const struct cnnvp_network *network, struct cnnvp_arena *arena,
                                                  struct cnnvp_work_info *work, struct cnnvp_error *error);
 /* network_traffic.c. 1: the tensor stays on chip and never lies in memory. */

@@ -240,15 +240,11 @@ CNNVP_MUST_USE cnnvp_result cnnvp_plan_check(const struct cnnvp_layer *layer, co
 struct cnnvp_asked_list;
 int cnnvp_plan_answers_alike(const struct cnnvp_plan_limits *limits, const struct cnnvp_asked_list *asked);
 
-/* Sets the layer's tiles, which a search has found before, and finds their bounds anew. FAILED: they are refused. */
+/* Sets the layer's tiles, which a search has found before, and finds their bounds anew. FAILED: they are refused; the
+ * error has the reason. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_again(const struct cnnvp_layer *layer, const char *name,
                                              const struct cnnvp_plan_limits *limits, struct cnnvp_plan_cut cut,
                                              struct cnnvp_plan_finalist *way, struct cnnvp_error *error);
-
-/* Time of all calculations of a layer whose tiles are set, in sequence. */
-CNNVP_MUST_USE cnnvp_result cnnvp_plan_compute(const struct cnnvp_layer *layer, const char *name,
-                                               const struct cnnvp_plan_limits *limits, uint64_t *ps,
-                                               struct cnnvp_error *error);
 
 /* 1: the layers differ in nothing that their plans depend on, so one plan serves both. */
 int cnnvp_plan_are_alike(const struct cnnvp_layer *one, const struct cnnvp_layer *other);

@@ -14,7 +14,7 @@ static void layers_with_one_reader_are_chained(void **state)
     graph_case_begin(&graph, 3, 8);
     const int32_t end = graph_case_conv(&graph, graph_case_pool(&graph, graph_case_conv(&graph, 0, 2)), 5);
     graph_case_output(&graph, graph_case_pool(&graph, end));
-    assert_int_equal(cnnvp_depth_find(&graph, 8, &problem), CNNVP_DONE);
+    assert_int_equal(cnnvp_depth_find(&graph, 8, NULL, &problem), CNNVP_DONE);
     for (int32_t i = 0; i < 4; ++i) {
         assert_int_equal(graph.layers[i].chained, i < 3 ? i + 1 : CNNVP_GRAPH_NONE);
         assert_int_equal(graph.layers[i].block_height, i < 2 ? 8 : 4);
@@ -22,7 +22,7 @@ static void layers_with_one_reader_are_chained(void **state)
     }
     /* A layer that cannot be part of one ends a chain, and the next one begins after it. */
     graph.layers[1].sx = 1;
-    assert_int_equal(cnnvp_depth_find(&graph, 2, &problem), CNNVP_DONE);
+    assert_int_equal(cnnvp_depth_find(&graph, 2, NULL, &problem), CNNVP_DONE);
     assert_int_equal(graph.layers[0].chained, CNNVP_GRAPH_NONE);
     assert_int_equal(graph.layers[1].block_height, 0);
     assert_int_equal(graph.layers[2].chained, 3);
@@ -47,7 +47,7 @@ static void maps_of_several_readers_end_chains(void **state)
         else
             graph_case_output(&graph, graph_case_add(&graph, 0, shared));
         graph_case_output(&graph, end);
-        assert_int_equal(cnnvp_depth_find(&graph, 4, &problem), CNNVP_DONE);
+        assert_int_equal(cnnvp_depth_find(&graph, 4, NULL, &problem), CNNVP_DONE);
         for (size_t i = 0; i < graph.layer_count; ++i)
             assert_int_equal(graph.layers[i].chained, CNNVP_GRAPH_NONE);
         assert_int_equal(graph.layers[1].block_height, 4);
@@ -57,7 +57,7 @@ static void maps_of_several_readers_end_chains(void **state)
 
 static void refused(struct cnnvp_graph *graph, uint32_t block, const char *why)
 {
-    assert_int_equal(cnnvp_depth_find(graph, block, &problem), CNNVP_BAD_INPUT);
+    assert_int_equal(cnnvp_depth_find(graph, block, NULL, &problem), CNNVP_BAD_INPUT);
     if (strstr(problem.text, why) == NULL)
         fail_msg("\"%s\" is not in: %s", why, problem.text);
 }
@@ -82,7 +82,7 @@ static void networks_without_chains_are_refused(void **state)
     graph.layers[1].pad_top = 1;
     refused(&graph, 4, "its padding is not even around the kernel");
     graph.layers[1].pad_top = 0; /* of an even kernel the larger part comes last */
-    assert_int_equal(cnnvp_depth_find(&graph, 4, &problem), CNNVP_DONE);
+    assert_int_equal(cnnvp_depth_find(&graph, 4, NULL, &problem), CNNVP_DONE);
     graph.tensors[0].height = graph.tensors[2].height = 12;
     refused(&graph, 4, "a side of its map is no power of two");
     cnnvp_graph_clear(&graph);
@@ -98,6 +98,31 @@ static void blocks_are_powers_of_two(void **state)
     assert_int_equal(cnnvp_depth_check_block(0, &problem), CNNVP_BAD_INPUT);
 }
 
+/* A plan's chains are those that it names, with its own blocks; what is no chain is refused at its place. */
+static void plans_name_chains(void **state)
+{
+    int32_t chained[] = {1, CNNVP_GRAPH_NONE, CNNVP_GRAPH_NONE, CNNVP_GRAPH_NONE};
+    const char *places[] = {"p:1", "p:2", "p:3", NULL};
+    const struct cnnvp_plan plan = {.block = 2, .chained = chained, .chain_places = places};
+    struct cnnvp_graph graph;
+    (void)state;
+    graph_case_begin(&graph, 3, 8);
+    const int32_t end = graph_case_conv(&graph, graph_case_pool(&graph, graph_case_conv(&graph, 0, 2)), 5);
+    graph_case_output(&graph, graph_case_pool(&graph, end));
+    assert_int_equal(cnnvp_depth_find(&graph, 8, &plan, &problem), CNNVP_DONE);
+    for (size_t i = 0; i < 4; ++i) {
+        assert_int_equal(graph.layers[i].block_height, i < 3 ? 2 : 0);
+        assert_int_equal(graph.layers[i].chained, i == 0 ? 1 : CNNVP_GRAPH_NONE);
+    }
+    chained[0] = 2;
+    assert_int_equal(cnnvp_depth_find(&graph, 8, &plan, &problem), CNNVP_BAD_INPUT);
+    assert_string_equal(problem.text, "p:3: layer \"3\" is not the one layer that reads what \"1\" before it makes");
+    graph.layers[1].pool = CNNVP_POOL_AVERAGE;
+    assert_int_equal(cnnvp_depth_find(&graph, 8, &plan, &problem), CNNVP_BAD_INPUT);
+    assert_string_equal(problem.text, "p:2: layer \"2\" cannot run depth first: it is an average pool");
+    cnnvp_graph_clear(&graph);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -105,6 +130,7 @@ int main(void)
         cmocka_unit_test(maps_of_several_readers_end_chains),
         cmocka_unit_test(networks_without_chains_are_refused),
         cmocka_unit_test(blocks_are_powers_of_two),
+        cmocka_unit_test(plans_name_chains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

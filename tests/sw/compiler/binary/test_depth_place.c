@@ -24,7 +24,7 @@ static cnnvp_result place(uint32_t block, uint64_t input_bytes, const struct cnn
     const struct cnnvp_binary_options options = {.images = 1, .block = block, .order = order};
     config.input_bytes = 2 * input_bytes;
     struct cnnvp_target target = cases_target(&config);
-    assert_int_equal(cnnvp_depth_find(&graph, block, &problem), CNNVP_DONE);
+    assert_int_equal(cnnvp_depth_find(&graph, block, NULL, &problem), CNNVP_DONE);
     const cnnvp_result result = cnnvp_binary_build(&graph, &target, &options, &build, &problem);
     cnnvp_target_clear(&target);
     return result;
@@ -110,7 +110,7 @@ static int takes(uint64_t weight_bytes, uint64_t output_bytes)
     struct cnnvp_graph_layer *layer = &graph.layers[0];
     layer->kx = layer->ky = 4;
     struct cnnvp_target target = cases_target(&config);
-    assert_int_equal(cnnvp_depth_find(&graph, 4, &problem), CNNVP_DONE);
+    assert_int_equal(cnnvp_depth_find(&graph, 4, NULL, &problem), CNNVP_DONE);
     const int taken = cnnvp_binary_build(&graph, &target, &options, &build, &problem) == CNNVP_DONE;
     cnnvp_target_clear(&target);
     clear();

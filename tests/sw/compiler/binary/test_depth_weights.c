@@ -22,7 +22,7 @@ static cnnvp_result place(uint64_t weight_bytes, enum cnnvp_issue issue)
     config.weight_bytes = 2 * weight_bytes;
     struct cnnvp_target target = cases_target(&config);
     target.accelerators[0].scheduler = scheduler;
-    assert_int_equal(cnnvp_depth_find(&graph, 4, &problem), CNNVP_DONE);
+    assert_int_equal(cnnvp_depth_find(&graph, 4, NULL, &problem), CNNVP_DONE);
     const cnnvp_result result = cnnvp_binary_build(&graph, &target, &options, &build, &problem);
     cnnvp_target_clear(&target);
     return result;
@@ -96,7 +96,7 @@ static void a_few_stay_in_the_smallest_buffer(void **state)
     graph_case_begin(&graph, 1, 16);
     graph_case_output(&graph, graph_case_conv(&graph, 0, 1));
     struct cnnvp_target target = cases_target(&config);
-    assert_int_equal(cnnvp_depth_find(&graph, 4, &problem), CNNVP_DONE);
+    assert_int_equal(cnnvp_depth_find(&graph, 4, NULL, &problem), CNNVP_DONE);
     assert_int_equal(cnnvp_binary_build(&graph, &target, &options, &build, &problem), CNNVP_DONE);
     cnnvp_target_clear(&target);
     assert_int_equal(staying(0, &all), 18);
@@ -160,7 +160,7 @@ static void equal_chains_have_equal_issuers(void **state)
         graph_case_output(&graph, graph_case_conv(&graph, graph_case_conv(&graph, middle, 16), 16));
         struct cnnvp_target target = cases_target(&config);
         target.accelerators[0].scheduler = scheduler;
-        assert_int_equal(cnnvp_depth_find(&graph, 4, &problem), CNNVP_DONE);
+        assert_int_equal(cnnvp_depth_find(&graph, 4, NULL, &problem), CNNVP_DONE);
         assert_int_equal(cnnvp_binary_build(&graph, &target, &options, &build, &problem), CNNVP_DONE);
         cnnvp_target_clear(&target);
         assert_int_equal(build.groups->count, 2);

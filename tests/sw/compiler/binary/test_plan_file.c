@@ -108,7 +108,92 @@ static void what_is_written_is_read_again(void **state)
     cnnvp_plan_clear(&again);
 }
 
+/* The older form of a group. */
 #define GROUP "groups:\n  - {layers: [conv, pool], tile_h: 8, tile_w: 8, halo: row}\n"
+
+/* Chains are written as groups, with the side of their blocks. */
+static void chains_are_written_and_read(void **state)
+{
+    (void)state;
+    struct cnnvp_plan plan, again;
+    struct cnnvp_error error = {""};
+    assert_int_equal(cnnvp_plan_new(&graph, &plan, &error), CNNVP_DONE);
+    plan.block = 16;
+    plan.order = (struct cnnvp_block_order){.name = "raster"};
+    for (int i = 0; i < 3; ++i)
+        plan.chain_places[i] = "here";
+    plan.chained[0] = 1;
+    plan.chained[1] = plan.chained[2] = CNNVP_GRAPH_NONE;
+    plan.cuts[0].unit = 1;
+    plan.cuts[1].unit = plan.cuts[2].unit = 2;
+    plan.cuts[3] = (struct cnnvp_plan_cut){
+        .group_out = 3, .tile_h = 4, .tile_w = 4, .tile_in = 3, .tile_out = 3, .tile_images = 1};
+    assert_int_equal(cnnvp_plan_write(&graph, &plan, file, &error), CNNVP_DONE);
+    if (cnnvp_plan_read(&graph, file, &again, &error) != CNNVP_DONE)
+        fail_msg("%s", error.text);
+    assert_int_equal(again.run_count, 0);
+    assert_int_equal(again.block, 16);
+    assert_true(again.order.by_rows);
+    assert_int_equal(again.chained[0], 1);
+    assert_int_equal(again.chained[1], CNNVP_GRAPH_NONE);
+    assert_int_equal(again.chained[2], CNNVP_GRAPH_NONE);
+    assert_non_null(strstr(again.chain_places[1], ":2:23"));
+    assert_null(again.chain_places[3]);
+    assert_int_equal(again.cuts[1].unit, 2);
+    cnnvp_plan_clear(&plan);
+    cnnvp_plan_clear(&again);
+}
+
+#define CHAIN "groups:\n  - {members: [conv, pool], halo: padding, order: table, block: 4}\n"
+
+static void chains_are_checked(void **state)
+{
+    (void)state;
+    refused("groups:\n  - {members: [conv], halo: padding}\n", "2:5", "needs block: the side of its blocks");
+    refused("groups:\n  - {members: [conv], halo: padding, block: 6}\n", "2:45", "6 is no power of two");
+    refused("groups:\n  - {members: [], halo: padding, block: 4}\n", "2:15", "one layer or more");
+    refused("groups:\n  - {members: [conv], halo: padding, block: 4, tile_h: 4}\n", "2:48", "tile_h is that of fused");
+    refused("groups:\n  - {members: [conv, pool], tile_h: 8, tile_w: 8, halo: row, block: 4}\n", "2:62",
+            "block is that of depth-first groups");
+    refused("groups:\n  - {members: [conv], layers: [conv], halo: padding, block: 4}\n", "2:23", "older name");
+    refused(CHAIN "  - {members: [conv#2], halo: padding, order: table, block: 8}\n", "3:61",
+            "but 4 in the first group");
+    refused(CHAIN "  - {members: [conv#2], halo: padding, order: raster, block: 4}\n", "3:47",
+            "order: raster, but table in the first group");
+    refused(CHAIN "  - {members: [conv#2], halo: padding, block: 4}\n", "3:47", "order: morton, but table");
+    refused(CHAIN "  - {members: [pool], halo: padding, order: table, block: 4}\n", "3:16", "\"pool\" is in a group");
+    refused(CHAIN "  - {members: [conv#2, 'a \"pool\"'], tile_h: 1, tile_w: 1, halo: row}\n", "3:5", "or none is");
+    refused(CHAIN "halo: row\n", "3:1", "have their own halo and order");
+    refused(CHAIN "cuts: {conv: {group_out: 3, tile_h: 1, tile_w: 1, tile_in: 3, tile_out: 3}}\n", "3:14",
+            "says unit or function alone");
+    refused(CHAIN "on_chip: [t1]\n", "3:11", "lies in memory, in planes");
+    refused("groups:\n  - {}\n", "2:5", "needs members");
+    refused("groups:\n  - {halo: padding}\n", "2:5", "needs members");
+    refused("groups:\n  - {block: 4}\n", "2:5", "needs members");
+    refused("groups:\n  - {halo: row}\nhalo: row\n", "3:1", "halo stands at");
+}
+
+/* A group without members, or in files of the older form the same beside the groups. */
+static void rules_are_read(void **state)
+{
+    static const char *const texts[] = {
+        "halo: row\norder: table\n",
+        "groups: [{halo: row, order: table}]\n",
+        "groups: [{halo: row}, {order: table}]\n",
+        "groups: [{halo: row}, {halo: padding, order: table}]\n",
+        "groups: [{halo: row}]\norder: table\n",
+    };
+    struct cnnvp_plan plan;
+    struct cnnvp_error error = {""};
+    (void)state;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; ++i) {
+        assert_int_equal(read_text(texts[i], &plan, &error), CNNVP_DONE);
+        assert_int_equal(plan.halo, 1 + CNNVP_HALO_ROW);
+        assert_true(plan.order.name != NULL && !plan.order.by_rows && plan.order.blocks == NULL);
+        assert_true(plan.choice_place == NULL && plan.run_count == 0 && plan.block == 0);
+        cnnvp_plan_clear(&plan);
+    }
+}
 
 /* The file is beside the plan. */
 static void orders_are_read(void **state)
@@ -142,7 +227,7 @@ static void orders_are_read(void **state)
     }
     write_text(beside, "blocks: [[0, 0], [1, 0],\n  [65535, 3]]\n");
     assert_int_equal(read_text(text, &plan, &error), CNNVP_DONE);
-    assert_true(plan.order_table && plan.order.count == 3);
+    assert_true(plan.order.name != NULL && plan.order.count == 3);
     assert_true(plan.order.blocks[1] == 1 && plan.order.blocks[2] == (65535 | 3 << 16));
     assert_non_null(strstr(plan.order.places[2], ".order:2:3"));
     cnnvp_plan_clear(&plan);
@@ -174,9 +259,10 @@ static void groups_are_checked(void **state)
     refused("groups:\n  - {layers: [conv, pool], tile_h: 0, tile_w: 8, halo: row}\n", "2:36", "from 1 on");
     refused("groups:\n  - {layers: [conv, pool], tile_h: 8x, tile_w: 8, halo: row}\n", "2:36", "from 1 on");
     refused("groups:\n  - {layers: [conv, pool], tile_h: 4294967297, tile_w: 8, halo: row}\n", "2:36", "from 1 on");
-    refused("groups:\n  - {layers: [conv, pool], tile_h: 8, tile_w: 8}\n", "2:5", "needs halo: recompute, row or full");
+    refused("groups:\n  - {layers: [conv, pool], tile_h: 8, tile_w: 8}\n", "2:5",
+            "needs halo: recompute, row, full or padding");
     refused("groups:\n  - {layers: [conv, pool], tile_h: 8, tile_w: 8, halo: none}\n", "2:56",
-            "where recompute, row or full is");
+            "where recompute, row, full or padding is");
     refused("halo: none\n", "1:7", "halo: \"none\" where recompute, row or full is expected");
     refused("order: [table]\n", "1:8", "where morton, table, raster or the file of an order is expected");
     refused("order: hilbert\n", "1:8",
@@ -210,6 +296,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_written_is_read_again),
+        cmocka_unit_test(chains_are_written_and_read),
+        cmocka_unit_test(chains_are_checked),
+        cmocka_unit_test(rules_are_read),
         cmocka_unit_test(orders_are_read),
         cmocka_unit_test(groups_are_checked),
         cmocka_unit_test(cuts_and_tensors_are_checked),

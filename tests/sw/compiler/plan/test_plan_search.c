@@ -331,6 +331,37 @@ static void nothing_hides_the_last_tile(void **state)
     cnnvp_target_clear(&target);
 }
 
+/* A layer that finds its operand and its weights on chip, and leaves its results there, takes its calculations alone;
+ * one whose weights are loaded waits for them first. */
+static void weights_that_stay_are_not_waited_for(void **state)
+{
+    (void)state;
+    const struct fake_config config = fake_nfu();
+    struct cnnvp_target target = cases_target(&config);
+    struct cnnvp_layer layer = {CNNVP_ONE_TAP};
+    struct cnnvp_plan_finalist ways[2];
+    struct cnnvp_error error = {""};
+    layer.op = CNNVP_OP_CONV;
+    layer.in = layer.out = (struct cnnvp_tensor){
+        .column_stride = 1,
+        .row_stride = 16,
+        .channel_stride = 256,
+        .word_shift = 1,
+        .channels = 64,
+        .height = 16,
+        .width = 16,
+        .on_chip = 1};
+    const struct cnnvp_plan_cut cut = {
+        .group_out = 64, .tile_h = 16, .tile_w = 16, .tile_in = 64, .tile_out = 64, .tile_images = 1};
+    for (int stay = 0; stay < 2; ++stay) {
+        target.limits.weights_stay = stay;
+        assert_int_equal(cnnvp_plan_again(&layer, "L", &target.limits, cut, &ways[stay], &error), CNNVP_DONE);
+    }
+    assert_int_equal(ways[1].units, ways[1].compute);
+    assert_true(ways[0].units > ways[0].compute + 64 * 64 * 2 / 64); /* weights of 2 bytes, at 64 bytes a ps at best */
+    cnnvp_target_clear(&target);
+}
+
 /* Rows of 32 words that become columns of 32 maps' rows: a tile has whole rows of what it reads, which are bursts, and
  * not whole rows of what it writes, for which it would read words that lie 64 bytes apart. */
 static void columns_are_read_in_bursts(void **state)
@@ -408,6 +439,7 @@ int main(void)
         cmocka_unit_test(dimensions_that_change_places_take_instructions),
         cmocka_unit_test(averages_are_divided),
         cmocka_unit_test(nothing_hides_the_last_tile),
+        cmocka_unit_test(weights_that_stay_are_not_waited_for),
         cmocka_unit_test(columns_are_read_in_bursts),
         cmocka_unit_test(the_peak_leaves_out_no_finalist),
     };
