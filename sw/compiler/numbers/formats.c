@@ -108,9 +108,9 @@ uint32_t cnnvp_formats_epsilon(float epsilon, int32_t frac)
 }
 
 /* Gives tensors that must share a format the smallest frac of all. A copy of what others read, too, may have fewer
- * bits: so what is joined with larger numbers keeps its precision for them. Second operands of additions get at most
- * the frac of the first, and first ones at most OPERANDS_APART more than the second. Each round lowers at least one
- * frac, so it ends. Fixed formats stay. */
+ * bits: so what is joined with larger numbers keeps its precision for them. Operands of additions get at most
+ * OPERANDS_APART more than the other one; fixed formats never differ as much. Each round lowers at least one frac, so
+ * it ends. */
 static void unify(struct cnnvp_graph *graph, const struct cnnvp_parts *parts)
 {
     for (int changed = 1; changed;) {
@@ -127,11 +127,10 @@ static void unify(struct cnnvp_graph *graph, const struct cnnvp_parts *parts)
                        !(*in > *out && cnnvp_graph_converts(layer) && cnnvp_parts_keep_bits(graph, layer->in))) {
                 lower = *in > *out ? in : out;
                 to = minimum(*in, *out);
-            } else if (cnnvp_graph_aligns_operands(layer) && !cnnvp_graph_has_fixed_format(graph, layer->in2)) {
+            } else if (cnnvp_graph_aligns_operands(layer)) {
                 int32_t *in2 = &graph->tensors[cnnvp_graph_format_base(graph, layer->in2)].frac;
-                const int apart = *in > *in2 + OPERANDS_APART;
-                lower = *in2 > *in ? in2 : apart ? in : NULL;
-                to = apart ? *in2 + OPERANDS_APART : *in;
+                to = minimum(*in, *in2) + OPERANDS_APART;
+                lower = *in > to ? in : *in2 > to ? in2 : NULL;
             }
             if (lower != NULL) {
                 *lower = to;
@@ -490,9 +489,10 @@ void cnnvp_formats_shifts(const struct cnnvp_graph *graph, const struct cnnvp_gr
         }
         break;
     case CNNVP_OP_ADD:
-        if (cnnvp_graph_aligns_operands(layer))
+        if (cnnvp_graph_aligns_operands(layer)) {
             *bias_shift = in_frac - graph->tensors[layer->in2].frac;
-        else if (layer->arithmetic == CNNVP_ARITHMETIC_MUL)
+            *shift -= minimum(*bias_shift, 0); /* then the first operand is shifted to the second one's format */
+        } else if (layer->arithmetic == CNNVP_ARITHMETIC_MUL)
             *shift += graph->tensors[layer->in2].frac;
         else
             *shift -= graph->tensors[layer->in2].frac;

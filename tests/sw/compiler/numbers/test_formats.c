@@ -136,7 +136,7 @@ static void shares_have_the_bits_that_fit(void **state)
     cnnvp_graph_clear(&graph);
 }
 
-/* x -> conv -> pool, add(x2, conv): ties and the order of an addition's operands. */
+/* x -> conv -> pool, add(x, pool): ties, and an addition whose operands have formats of their own. */
 static void ties_hold(void **state)
 {
     (void)state;
@@ -167,19 +167,27 @@ static void ties_hold(void **state)
     graph.tensors[2].max_abs = 0.1f;
     graph.tensors[3].max_abs = 60.0f;
     cnnvp_formats_choose(&graph, 48);
-    assert_int_equal(graph.tensors[0].frac, 9); /* 56.25 < 64 */
-    assert_int_equal(graph.tensors[2].frac, 9); /* no more than the first operand */
-    assert_int_equal(graph.tensors[1].frac, 9); /* the pool's input as its output */
-    assert_int_equal(graph.tensors[3].frac, 8); /* 67.5 > 64 */
+    assert_int_equal(graph.tensors[0].frac, 9);  /* 56.25 < 64 */
+    assert_int_equal(graph.tensors[2].frac, 18); /* 0.1125 < 0.125 */
+    assert_int_equal(graph.tensors[1].frac, 18); /* the pool's input as its output */
+    assert_int_equal(graph.tensors[3].frac, 8);  /* 67.5 > 64 */
     assert_int_equal(graph.layers[0].weight_frac, 16);
     int32_t shift;
     int32_t bias_shift;
     cnnvp_formats_shifts(&graph, &graph.layers[0], &shift, &bias_shift);
-    assert_int_equal(shift, 9 + 16 - 9);
+    assert_int_equal(shift, 9 + 16 - 18);
     assert_int_equal(bias_shift, 17); /* 100 * 2^25 has 32 bits; 100 * 2^8 fits */
     cnnvp_formats_shifts(&graph, &graph.layers[2], &shift, &bias_shift);
-    assert_int_equal(shift, 1);
-    assert_int_equal(bias_shift, 0);
+    assert_int_equal(shift, 18 - 8);
+    assert_int_equal(bias_shift, 9 - 18); /* the first operand is shifted by 9 */
+    /* The operands the other way round. */
+    graph.layers[2].in = 2;
+    graph.layers[2].in2 = 0;
+    cnnvp_formats_choose(&graph, 48);
+    cnnvp_formats_shifts(&graph, &graph.layers[2], &shift, &bias_shift);
+    assert_int_equal(graph.tensors[0].frac, 9);
+    assert_int_equal(shift, 18 - 8);
+    assert_int_equal(bias_shift, 9);
     /* A narrow accumulator: the largest sum, 3 * 1.125, fits 24 bits. */
     cnnvp_formats_choose(&graph, 24);
     assert_int_equal(graph.tensors[0].frac + graph.layers[0].weight_frac, 21);
