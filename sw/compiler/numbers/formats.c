@@ -248,6 +248,14 @@ static double margin_of(const struct cnnvp_graph *graph, int32_t tensor)
     return shape->fractions == 0 && shape->max_abs <= (float)INT8_MAX ? 1.0 : BYTE_MARGIN;
 }
 
+/* The most fraction bits at which the tensor's values fit. Words with a zero point have more room above it. */
+static int32_t frac_of(const struct cnnvp_graph *graph, int32_t tensor)
+{
+    const float room = (float)(INT8_MAX - cnnvp_graph_word_zero(graph, tensor)) / INT8_MAX;
+    return cnnvp_frac_for(graph->tensors[tensor].max_abs / room, margin_of(graph, tensor),
+                          cnnvp_graph_word_bytes(graph, tensor));
+}
+
 static cnnvp_result try_tensors(struct cnnvp_graph *graph, struct cnnvp_parts *parts, int *again)
 {
     CNNVP_TRY(cnnvp_parts_find(graph, parts));
@@ -271,9 +279,8 @@ static cnnvp_result try_tensors(struct cnnvp_graph *graph, struct cnnvp_parts *p
     for (size_t i = 0; i < graph->tensor_count; ++i) {
         struct cnnvp_graph_tensor *tensor = &graph->tensors[i];
         const uint32_t word_bytes = cnnvp_graph_word_bytes(graph, (int32_t)i);
-        tensor->frac = tensor->max_abs > 0.0f
-                           ? cnnvp_frac_for(tensor->max_abs, margin_of(graph, (int32_t)i), word_bytes)
-                           : CNNVP_FRAC_UNKNOWN - (word_bytes == 1u ? 8 : 0);
+        tensor->frac =
+            tensor->max_abs > 0.0f ? frac_of(graph, (int32_t)i) : CNNVP_FRAC_UNKNOWN - (word_bytes == 1u ? 8 : 0);
     }
     limit_statistics(graph);
     for (size_t i = 0; i < graph->layer_count; ++i)
@@ -352,6 +359,8 @@ static void choose_steps(struct cnnvp_graph *graph, struct cnnvp_graph_layer *la
     const float sums = (float)ldexp(1.0, (int32_t)acc_bits - 1);
     const size_t outputs = graph->tensors[layer->out].channels;
     const float most = layer->narrow_weights != 0 ? INT8_MAX : INT16_MAX;
+    /* What the zero point adds to the bias: of weights of 8 bits, see cnnvp_words_shift. */
+    const float of_zero = cnnvp_graph_word_zero(graph, layer->in) != 0 ? (float)each * INT8_MAX * word : 0.0f;
     float *steps = cnnvp_arena_array(&graph->arena, outputs, sizeof *steps);
     int64_t *bias = cnnvp_arena_array(&graph->arena, outputs, sizeof *bias);
     if (steps == NULL || bias == NULL) /* the arena has noted it */
@@ -368,7 +377,7 @@ static void choose_steps(struct cnnvp_graph *graph, struct cnnvp_graph_layer *la
         const float offset = layer->has_bias ? fabsf(layer->bias[o]) / layer->steps.in : 0.0f;
         const float all = total_of(layer->weights + o * each, each) * word + offset;
         /* A large bias makes the step larger, so that the bias in steps fits 32 bits; so do large sums. */
-        steps[o] = maximum(largest / most, offset / BIAS_MAX);
+        steps[o] = maximum(largest / most, offset / (BIAS_MAX - of_zero));
         steps[o] = maximum(steps[o], fminf(all, sum_max * (float)MARGIN / layer->steps.in) / sums);
         steps[o] = steps[o] > 0.0f ? steps[o] : 1.0f;
         bias[o] = layer->has_bias ? llrint((double)layer->bias[o] / ((double)layer->steps.in * (double)steps[o])) : 0;

@@ -86,6 +86,9 @@ struct cnnvp_words_options {
     int only;   /* 1: the array has 8-bit words only: the vector unit runs layers with 16-bit weights */
 };
 void cnnvp_words_choose(struct cnnvp_graph *graph, const struct cnnvp_words_options *options);
+/* After the plan has set `scaled`: gives maps of 8-bit words that are never negative, that a scaled product makes and
+ * only scaled products and maximum pools read, the zero point -128, and so one bit more. */
+void cnnvp_words_shift(struct cnnvp_graph *graph);
 /* 1: the inputs of all convolutions and fully connected layers are whole numbers of a quantised file. */
 int cnnvp_words_are_quantised(const struct cnnvp_graph *graph);
 
@@ -98,6 +101,7 @@ int cnnvp_words_are_quantised(const struct cnnvp_graph *graph);
  * - A tensor has the largest frac at which every value of the calibration fits with an eighth to spare, after the
  *   layer's maximum and minimum posts: on the calibration images nothing saturates but what the posts cut off. With
  *   8-bit words 85 % of the largest value has to fit: one more bit is worth more than the few values that saturate.
+ *   With a zero point, words hold larger values (cnnvp_words_shift).
  *   Untrained networks have values that shrink from layer to layer, so frac goes up to 60, and up to 24 for the
  *   inputs of softmax and statistics.
  * - If the calibration saw only zeros, the range is unknown: 8 fraction bits, 0 for 8-bit words.

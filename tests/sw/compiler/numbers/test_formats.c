@@ -194,6 +194,26 @@ static void ties_hold(void **state)
     cnnvp_graph_clear(&graph);
 }
 
+/* 8-bit words with the zero point -128 hold 0 .. 255 steps; of the largest value 85 % have to fit. */
+static void words_with_a_zero_point_hold_twice_as_much(void **state)
+{
+    (void)state;
+    static const struct {
+        float largest;
+        int32_t zero, frac;
+    } cases[] = {{149.0f, 0, 0}, {150.0f, 0, -1}, {299.0f, -128, 0}, {301.0f, -128, -1}, {74.5f, 0, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        struct cnnvp_graph graph = {.file = "test"};
+        assert_int_equal(cnnvp_graph_tensor_add(&graph, "x", 4, 1, 4, 4), 0);
+        graph.tensors[0].narrow = graph.tensors[0].fractions = 1;
+        graph.tensors[0].word_zero = cases[i].zero;
+        graph.tensors[0].max_abs = cases[i].largest;
+        cnnvp_formats_choose(&graph, 48);
+        assert_int_equal(graph.tensors[0].frac, cases[i].frac);
+        cnnvp_graph_clear(&graph);
+    }
+}
+
 /* conv(x) where x has 47 fraction bits, x times itself, x divided by a larger one: shifts stay what units take,
  * and sums of a narrow accumulator do not wrap. */
 static void shifts_stay_in_range(void **state)
@@ -374,6 +394,7 @@ int main(void)
         cmocka_unit_test(softmax_sums_to_one),
         cmocka_unit_test(shares_have_the_bits_that_fit),
         cmocka_unit_test(ties_hold),
+        cmocka_unit_test(words_with_a_zero_point_hold_twice_as_much),
         cmocka_unit_test(shifts_stay_in_range),
         cmocka_unit_test(arguments_of_bounded_functions_saturate),
         cmocka_unit_test(zeros_take_no_bits),
