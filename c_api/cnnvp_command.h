@@ -104,7 +104,7 @@ static inline uint32_t cnnvp_sum_words(uint32_t acc_bits)
 /*
  * An addition of two words, as vadd does it (models/inference/lanes/lanes.h): word = saturate(round((a + (b <<
  * b_shift))
- * * 2^-shift)), for results of 8 bits saturate(word + zero). A negative b_shift shifts right, toward minus infinity.
+ * * 2^-shift)), for results of 8 bits saturate(word + zero). For a negative b_shift the sum is (a << -b_shift) + b.
  * Where operands are scaled, the sum is that of vadd with `scale`, of the constants in struct cnnvp_update.
  */
 struct cnnvp_addition {

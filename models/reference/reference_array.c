@@ -154,12 +154,14 @@ static int64_t word_of(const struct sums *sums, const struct reference_format *f
                         : reference_word(&before, value, format->shift, index);
     if (sums->addition != NULL) {
         const int64_t a = sums->swapped ? there : word, b = sums->swapped ? word : there;
-        const int64_t shifted = cnnvp_reference_shift(b, sums->addition->addend_shift);
+        const int s = sums->addition->addend_shift;
+        const int64_t first = cnnvp_reference_shift(a, s < 0 ? -s : 0),
+                      second = cnnvp_reference_shift(b, s > 0 ? s : 0);
         struct reference_operands by = {0};
         if (sums->operands != NULL)
             memcpy(&by, sums->operands, sizeof by);
         const int64_t sum = sums->operands != NULL ? reference_combined(CNNVP_OPCODE_vadd, by, a, b)
-                                                   : (int64_t)((uint64_t)a + (uint64_t)shifted);
+                                                   : (int64_t)((uint64_t)first + (uint64_t)second);
         word = reference_word(sums->addition, sum, sums->addition->shift, index);
     }
     if (sums->table != NULL)

@@ -101,19 +101,20 @@ static int64_t result_of(struct job *job, uint64_t o, uint64_t i)
                    : reference_combined(command->opcode,
                                         (struct reference_operands){d->c_addr, d->c_repeat, d->immediate, d->seed}, a,
                                         b);
-    const int64_t shifted = cnnvp_reference_shift(b, job->format.addend_shift);
+    const int s = job->format.addend_shift;
+    const int64_t first = cnnvp_reference_shift(a, s < 0 ? -s : 0), second = cnnvp_reference_shift(b, s > 0 ? s : 0);
     switch (command->opcode) {
     case CNNVP_OPCODE_vmac:
         return (int64_t)((uint64_t)a * (uint64_t)b);
     case CNNVP_OPCODE_vadd:
-        return (int64_t)((uint64_t)a + (uint64_t)shifted);
+        return (int64_t)((uint64_t)first + (uint64_t)second);
     case CNNVP_OPCODE_vsub:
-        return (int64_t)((uint64_t)a - (uint64_t)shifted);
+        return (int64_t)((uint64_t)first - (uint64_t)second);
     case CNNVP_OPCODE_vdiv:
         return cnnvp_reference_quotient(
             a, b, job->format.shift, job->format.rounding, cnnvp_reference_random(job->format.seed, e));
     case CNNVP_OPCODE_vcmp:
-        return (a > shifted) == !job->minimum ? a : shifted;
+        return (first > second) == !job->minimum ? first : second;
     default: { /* vnorm */
         const int64_t c = cnnvp_reference_shift(element(job, &job->c, o, 0), job->format.addend_shift);
         return (int64_t)((uint64_t)(a - job->a_zero) * (uint64_t)b + (uint64_t)c);

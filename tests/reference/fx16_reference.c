@@ -318,20 +318,21 @@ static int64_t operand(struct run *run, const struct cnnvp_tensor *tensor, uint3
 
 static int16_t combine(struct run *run, int64_t a, int64_t b)
 {
-    const int64_t shifted = cnnvp_reference_shift(b, run->bias_shift);
+    const int64_t shifted = cnnvp_reference_shift(b, run->bias_shift > 0 ? run->bias_shift : 0);
+    const int64_t first = cnnvp_reference_shift(a, run->bias_shift < 0 ? -run->bias_shift : 0);
     switch (run->layer->arithmetic) {
     case CNNVP_ARITHMETIC_ADD:
-        return cnnvp_reference_round(a + shifted, run->shift, run->rounding, 0);
+        return cnnvp_reference_round(first + shifted, run->shift, run->rounding, 0);
     case CNNVP_ARITHMETIC_SUB:
-        return cnnvp_reference_round(a - shifted, run->shift, run->rounding, 0);
+        return cnnvp_reference_round(first - shifted, run->shift, run->rounding, 0);
     case CNNVP_ARITHMETIC_MUL:
         return cnnvp_reference_round(a * b, run->shift, run->rounding, 0);
     case CNNVP_ARITHMETIC_DIV:
         return cnnvp_reference_divide(a, b, run->shift, run->rounding, 0);
     case CNNVP_ARITHMETIC_MAX:
-        return cnnvp_reference_round(a > shifted ? a : shifted, run->shift, run->rounding, 0);
+        return cnnvp_reference_round(first > shifted ? first : shifted, run->shift, run->rounding, 0);
     case CNNVP_ARITHMETIC_MIN:
-        return cnnvp_reference_round(a < shifted ? a : shifted, run->shift, run->rounding, 0);
+        return cnnvp_reference_round(first < shifted ? first : shifted, run->shift, run->rounding, 0);
     default:
         run->wrong = "an operation on two tensors is not known";
         return 0;

@@ -20,7 +20,8 @@
  * cnnvp_round_random(seed, e). s below is the bias shift: x << s, for negative s floor(x / 2^-s). Sums and products are
  * modulo 2^64. shift is -48 .. 63, s is -63 .. 63. For results of 8 bits the lane's adder adds `zero` to the word,
  * which is then saturated to 8 bits (vmean, vvar and vsoftmax have no `zero`). With the status bit clip the word is
- * then limited to low .. high, also for vdiv.
+ * then limited to low .. high, also for vdiv. vadd, vsub and vcmp shift the operand with fewer fraction bits: for
+ * negative s, a << -s takes the place of a, and b that of b << s.
  *
  *   vmac   r = a * b;         accumulate: mac += r.          store writes mac
  *   vadd   r = a + (b << s);  accumulate: add += r.          store writes add

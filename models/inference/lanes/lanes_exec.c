@@ -73,17 +73,25 @@ static void combine_scaled(const struct lanes_job *job, struct chunk *c)
         cnnvp_combine_scaled(&job->operands, job->opcode == CNNVP_OPCODE_vmac, c->a, c->b, c->n, c->results);
 }
 
-static int shifts_b(uint32_t opcode)
+static int aligns_operands(uint32_t opcode)
 {
     return opcode != CNNVP_OPCODE_vmac && opcode != CNNVP_OPCODE_vdiv;
+}
+
+/* Shifts the operand that has fewer fraction bits: b, or a for a negative shift. */
+static void align(const struct lanes_job *job, struct chunk *c)
+{
+    int64_t *const operand = job->bias_shift < 0 ? c->a : c->b;
+    const int32_t shift = job->bias_shift < 0 ? -job->bias_shift : job->bias_shift;
+    for (uint64_t k = 0; k < c->n; ++k)
+        operand[k] = lanes_shift(operand[k], shift);
 }
 
 static void combine(const struct lanes_job *job, struct chunk *c)
 {
     /* an immediate is shifted once, by the caller */
-    if (job->b.used && shifts_b(job->opcode) && job->bias_shift != 0)
-        for (uint64_t k = 0; k < c->n; ++k)
-            c->b[k] = lanes_shift(c->b[k], job->bias_shift);
+    if (aligns_operands(job->opcode) && (job->bias_shift < 0 || (job->bias_shift > 0 && job->b.used)))
+        align(job, c);
     switch (job->opcode) {
     case CNNVP_OPCODE_vmac:
         for (uint64_t k = 0; k < c->n; ++k)
@@ -218,7 +226,9 @@ uint64_t lanes_execute(const struct lanes_job *job, uint64_t lanes, struct lanes
     int64_t *const lane = registers->lane[operator_of(job->opcode)];
     if (!job->b.used)
         for (uint64_t k = 0; k < LANES_CHUNK; ++k)
-            c.b[k] = shifts_b(job->opcode) ? lanes_shift(job->immediate, job->bias_shift) : job->immediate;
+            c.b[k] = aligns_operands(job->opcode) && job->bias_shift > 0
+                         ? lanes_shift(job->immediate, job->bias_shift)
+                         : job->immediate;
     for (c.o = 0; c.o < job->repeat; ++c.o)
         for (c.i = 0; c.i < job->count; c.i += c.n) {
             c.n = chunk_length(job, lanes, c.i);

@@ -212,13 +212,15 @@ static uint64_t add_words(const struct cnnvp_write_out *stage, uint64_t count, i
     struct cnnvp_operand_scales scales;
     int64_t sums[AT_ONCE];
     uint64_t saturated = 0;
+    const uint32_t a_shift = addition->b_shift < 0 ? (uint32_t)-addition->b_shift : 0;
+    const uint32_t b_shift = addition->b_shift > 0 ? (uint32_t)addition->b_shift : 0;
     const int scaled = addition->scaled != 0 && cnnvp_read_operand_scales(stage->operands, &scales);
     for (uint64_t i = 0; i < count; i += AT_ONCE) {
         const uint64_t n = count - i < AT_ONCE ? count - i : AT_ONCE;
         const int16_t *const a = (addition->swapped ? stage->added : words) + i;
         const int16_t *const b = (addition->swapped ? words : stage->added) + i;
         for (uint64_t k = 0; k < n; ++k)
-            sums[k] = (int64_t)((uint64_t)a[k] + (uint64_t)cnnvp_fx16_bias(b[k], addition->b_shift));
+            sums[k] = (int64_t)(((uint64_t)a[k] << a_shift) + ((uint64_t)b[k] << b_shift));
         if (scaled)
             combine_words(&scales, a, b, n, sums);
         saturated += round_words(&after, sums, n, 0, words + i);

@@ -21,6 +21,18 @@ void cnnvp_binary_clear(struct cnnvp_build *build)
     memset(build, 0, sizeof *build);
 }
 
+void cnnvp_binary_take_zeros(const struct cnnvp_graph *graph, struct cnnvp_build *build)
+{
+    for (size_t i = 0; i < graph->tensor_count; ++i)
+        build->tensors[i].zero = cnnvp_graph_word_zero(graph, (int32_t)i);
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        build->layers[i].in.zero = cnnvp_graph_word_zero(graph, graph->layers[i].in);
+        build->layers[i].out.zero = cnnvp_graph_word_zero(graph, graph->layers[i].out);
+    }
+    if (build->groups != NULL)
+        cnnvp_groups_take_zeros(graph, build);
+}
+
 cnnvp_result cnnvp_binary_take_formats(const struct cnnvp_graph *graph, uint32_t rounding, struct cnnvp_build *build,
                                        struct cnnvp_error *error)
 {

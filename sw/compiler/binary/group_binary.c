@@ -436,6 +436,23 @@ static void complete_of_chain(const struct cnnvp_build *build, const struct cnnv
         to->plan.out = chain->levels[number + 1].block;
 }
 
+void cnnvp_groups_take_zeros(const struct cnnvp_graph *graph, struct cnnvp_build *build)
+{
+    for (size_t g = 0; g < build->groups->count; ++g) {
+        const struct cnnvp_plan_group *group = &build->groups->plans[g];
+        for (size_t i = 0; i < group->count; ++i) {
+            const struct cnnvp_layer *layer = &build->layers[group->members[i].source];
+            if (build->groups->levels != NULL) {
+                group->levels[i].block.zero = layer->in.zero;
+                group->levels[i + 1].block.zero = layer->out.zero;
+            } else if (is_slot(group->members[i].out)) {
+                group->slots[group->members[i].out].map.zero =
+                    cnnvp_graph_word_zero(graph, cnnvp_group_ends(graph, build, group, i).out);
+            }
+        }
+    }
+}
+
 void cnnvp_groups_complete(const struct cnnvp_graph *graph, struct cnnvp_build *build)
 {
     uint8_t *to = build->groups->members;

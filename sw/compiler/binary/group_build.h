@@ -50,5 +50,7 @@ void cnnvp_fused_choose_weights(struct cnnvp_plan_group *group, const struct cnn
 /* Places the weight tiles of a group that stay. The weight tile table is complete. */
 CNNVP_MUST_USE cnnvp_result cnnvp_fused_place_weights(const struct cnnvp_target *target, struct cnnvp_build *build,
                                                       size_t number, struct cnnvp_error *error);
+/* Takes over the zero points of the maps in the groups' slots. */
+void cnnvp_groups_take_zeros(const struct cnnvp_graph *graph, struct cnnvp_build *build);
 /* Completes the layers of groups and of chains, whose maps lie in slots. Tensors have their addresses. */
 void cnnvp_groups_complete(const struct cnnvp_graph *graph, struct cnnvp_build *build);

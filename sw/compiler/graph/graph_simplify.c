@@ -301,33 +301,6 @@ static void find_scores_in(struct cnnvp_graph *graph, const struct cnnvp_graph_l
             !cnnvp_graph_has_fixed_format(graph, base);
 }
 
-static int is_in_order(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *add)
-{
-    if (cnnvp_graph_has_fixed_format(graph, add->in2) || cnnvp_graph_has_fixed_format(graph, add->in))
-        return cnnvp_graph_has_fixed_format(graph, add->in);
-    if (graph->tensors[cnnvp_graph_base(graph, add->out)].scores == 0 || add->steps.in2 > 0.0f)
-        return 1;
-    const int first = is_from_product(graph, add->in, 0), second = is_from_product(graph, add->in2, 0);
-    return first != second
-               ? first
-               : cnnvp_graph_words(&graph->tensors[add->in]) >= cnnvp_graph_words(&graph->tensors[add->in2]);
-}
-
-/* Makes an operand with a fixed format the first one: formats.c only adapts to the first operand's format. Makes a mask
- * the second one: its numbers are large, and a second operand cannot have more fraction bits than the first one. A mask
- * is no product, or else the smaller one. */
-static void order_operands(struct cnnvp_graph *graph)
-{
-    for (size_t i = 0; i < graph->layer_count; ++i) {
-        struct cnnvp_graph_layer *add = &graph->layers[i];
-        if (!cnnvp_graph_aligns_operands(add) || add->arithmetic == CNNVP_ARITHMETIC_SUB || is_in_order(graph, add))
-            continue;
-        const int32_t second = add->in2;
-        add->in2 = add->in;
-        add->in = second;
-    }
-}
-
 cnnvp_result cnnvp_graph_simplify(struct cnnvp_graph *graph, struct cnnvp_error *error)
 {
     cnnvp_graph_drop_unused(graph);
@@ -341,7 +314,6 @@ cnnvp_result cnnvp_graph_simplify(struct cnnvp_graph *graph, struct cnnvp_error 
     CNNVP_TRY(separate_borders(graph, error));
     for (size_t i = graph->layer_count; i-- > 0;)
         find_scores_in(graph, &graph->layers[i]);
-    order_operands(graph);
     if (graph->layer_count == 0)
         CNNVP_TRY(cnnvp_compiler_error(error, "%s: the network has no layer: nothing to run", graph->file));
     return CNNVP_DONE;

@@ -377,6 +377,10 @@ static cnnvp_result choose_numbers(struct cnnvp_network *network, const struct c
         CNNVP_TRY(check_pools(&network->graph, network->images, error));
     for (size_t i = 0; i < network->graph.layer_count; ++i)
         network->graph.layers[i].scaled = network->build.layers[i].bias == CNNVP_SCALE_WORDS;
+    if (options->base == 0) { /* memory behind a binary for another core is zero, including frames */
+        cnnvp_words_shift(&network->graph);
+        cnnvp_binary_take_zeros(&network->graph, &network->build);
+    }
     CNNVP_TRY(cnnvp_network_bring_images(network, options, error));
     CNNVP_TRY(cnnvp_network_calibrate(network, options, error));
     cnnvp_formats_choose(&network->graph, network->target.acc_bits);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Chooses the word size of each tensor and of each layer's weights: 8 or 16 bits. */
+#include <math.h>
+
 #include "numbers.h"
 
 /* Most weights of an output for which the sum of zero point times weight always fits 32 bits. */
@@ -142,6 +144,46 @@ static void find_products(struct cnnvp_graph *graph)
         *out |= of_vector;
     }
     share_readers(graph);
+}
+
+/* 1: the layer's results are 0 or more. */
+static int is_positive(const struct cnnvp_graph_layer *layer)
+{
+    float low = -INFINITY;
+    for (uint32_t i = 0; i < layer->post_count; ++i)
+        low = layer->posts[i].kind == CNNVP_GRAPH_MAX ? fmaxf(low, layer->posts[i].value)
+              : layer->posts[i].kind == CNNVP_GRAPH_MIN
+                  ? fminf(low, layer->posts[i].value)
+                  : -INFINITY;
+    return low >= 0.0f;
+}
+
+/* 1: the tensor has 8-bit words that the compiler chooses: they are neither numbers of a file nor seen by the host. */
+static int is_inner(const struct cnnvp_graph *graph, int32_t tensor)
+{
+    const struct cnnvp_graph_tensor *base = &graph->tensors[cnnvp_graph_base(graph, tensor)];
+    return base->narrow != 0 && base->whole == 0 && base->scores == 0 && !cnnvp_graph_is_input(graph, tensor) &&
+           !cnnvp_graph_is_output(graph, tensor);
+}
+
+void cnnvp_words_shift(struct cnnvp_graph *graph)
+{
+    for (size_t i = 0; i < graph->tensor_count; ++i)
+        if (graph->tensors[i].base == CNNVP_GRAPH_NONE && is_inner(graph, (int32_t)i))
+            graph->tensors[i].word_zero = INT8_MIN;
+    for (size_t i = 0; i < graph->layer_count; ++i) {
+        const struct cnnvp_graph_layer *layer = &graph->layers[i];
+        const int maximum = layer->op == CNNVP_OP_POOL && cnnvp_graph_moves(layer) && cnnvp_graph_passes(layer);
+        const int scaled = is_product(layer) && layer->scaled != 0 && layer->narrow_weights != 0;
+        const int32_t operands[] = {layer->in, layer->in2, layer->out};
+        const int takes[] = {maximum || (scaled && weights_each(graph, layer) <= WEIGHTS_OF_ZEROS), 0,
+                             maximum || (scaled && is_positive(layer))};
+        for (int k = 0; k < 3; ++k)
+            if (operands[k] != CNNVP_GRAPH_NONE && !takes[k] && is_inner(graph, operands[k]))
+                drop_zero(graph, operands[k]);
+    }
+    while (settle(graph))
+        ;
 }
 
 int cnnvp_words_are_quantised(const struct cnnvp_graph *graph)

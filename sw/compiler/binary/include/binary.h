@@ -104,6 +104,8 @@ struct cnnvp_build {
 CNNVP_MUST_USE cnnvp_result cnnvp_binary_build(const struct cnnvp_graph *graph, const struct cnnvp_target *target,
                                                const struct cnnvp_binary_options *options, struct cnnvp_build *build,
                                                struct cnnvp_error *error);
+/* Takes over the zero points of the graph's words. */
+void cnnvp_binary_take_zeros(const struct cnnvp_graph *graph, struct cnnvp_build *build);
 /* Takes over the graph's number formats; then the binary can be written with its weights. `rounding`: enum
  * cnnvp_round_mode. */
 CNNVP_MUST_USE cnnvp_result cnnvp_binary_take_formats(const struct cnnvp_graph *graph, uint32_t rounding,

@@ -66,7 +66,7 @@ struct cnnvp_graph_tensor {
     uint32_t channel_step; /* distance of its channels in the base; 0 and 1: adjacent */
     uint32_t whole;        /* 1: quantised: values are the whole numbers q - zero, kept as words (base tensors) */
     int32_t zero;          /* the zero point of q */
-    int32_t word_zero;     /* the 8-bit word that stands for 0; 0 for 16-bit words, once cnnvp_words_choose has run */
+    int32_t word_zero;     /* the 8-bit word that stands for 0; 0 for 16-bit words, once cnnvp_words_shift has run */
     /* Input of the network: the user's numbers are divided by `step`, rounded and limited; step 0: they are not. */
     float step, low, high;
     uint32_t integer; /* input of the network, 1: the file gives it integers or booleans */

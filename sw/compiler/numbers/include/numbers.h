@@ -86,6 +86,9 @@ struct cnnvp_words_options {
     int only;   /* 1: the array has 8-bit words only: the vector unit runs layers with 16-bit weights */
 };
 void cnnvp_words_choose(struct cnnvp_graph *graph, const struct cnnvp_words_options *options);
+/* After the plan has set `scaled`: gives maps of 8-bit words that are never negative, that a scaled product makes and
+ * only scaled products and maximum pools read, the zero point -128, and so one bit more. */
+void cnnvp_words_shift(struct cnnvp_graph *graph);
 /* 1: the inputs of all convolutions and fully connected layers are whole numbers of a quantised file. */
 int cnnvp_words_are_quantised(const struct cnnvp_graph *graph);
 
@@ -98,13 +101,14 @@ int cnnvp_words_are_quantised(const struct cnnvp_graph *graph);
  * - A tensor has the largest frac at which every value of the calibration fits with an eighth to spare, after the
  *   layer's maximum and minimum posts: on the calibration images nothing saturates but what the posts cut off. With
  *   8-bit words 85 % of the largest value has to fit: one more bit is worth more than the few values that saturate.
+ *   With a zero point, words hold larger values (cnnvp_words_shift).
  *   Untrained networks have values that shrink from layer to layer, so frac goes up to 60, and up to 24 for the
  *   inputs of softmax and statistics.
  * - If the calibration saw only zeros, the range is unknown: 8 fraction bits, 0 for 8-bit words.
- * - Maximum pooling and activations without tables keep the format of their input. The second operand of an addition
- *   has at most the fraction bits of the first one; the first one has up to 40 more than the second. Softmax's
- *   results have all bits but the sign as fraction bits; with 8-bit words they have more if the largest result of the
- *   calibration leaves room. Layers that keep the format of their input do so here, too.
+ * - Maximum pooling and activations without tables keep the format of their input. Each operand of an addition has up
+ *   to 40 fraction bits more than the other one. Softmax's results have all bits but the sign as fraction bits; with
+ *   8-bit words they have more if the largest result of the calibration leaves room. Layers that keep the format of
+ *   their input do so here, too.
  * - Normalisation with statistics of the data: 1 / sigma, scales and offsets have formats of their own.
  * - Weights have one frac for a layer: the largest at which they fit and the largest sum fits the accumulator. If the
  *   array's write-out scales a convolution or fully connected layer, the weights of each output have their own step.
@@ -135,7 +139,8 @@ uint32_t cnnvp_formats_epsilon(float epsilon, int32_t frac);
 /* Limits a right shift at write-out to what units take: -48 to 63. */
 int32_t cnnvp_formats_shift(int32_t shift);
 
-/* Right shift at write-out and left shift of the second addend, for descriptor register `format`. */
+/* Right shift at write-out and left shift of the second addend, or, if it is negative, of the first one, for descriptor
+ * register `format`. */
 void cnnvp_formats_shifts(const struct cnnvp_graph *graph, const struct cnnvp_graph_layer *layer, int32_t *shift,
                           int32_t *bias_shift);
 

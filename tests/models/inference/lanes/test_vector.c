@@ -119,15 +119,16 @@ static int64_t result_of(uint32_t opcode, uint32_t status, const struct vector_t
     case OP_vmac:
         return low64((wide)a * b);
     case OP_vadd:
-        return low64((wide)a + shifted(b, s));
+        return low64((wide)shifted(a, s < 0 ? -s : 0) + shifted(b, s < 0 ? 0 : s));
     case OP_vsub:
-        return low64((wide)a - shifted(b, s));
+        return low64((wide)shifted(a, s < 0 ? -s : 0) - shifted(b, s < 0 ? 0 : s));
     case OP_vdiv:
         return divided(a, b, (int8_t)t->format, t->format >> 16 & 3u, random);
     case OP_vnorm:
         return low64((wide)(a - t->b_stride) * b + shifted(c, s));
     default:
-        b = shifted(b, s);
+        a = shifted(a, s < 0 ? -s : 0);
+        b = shifted(b, s < 0 ? 0 : s);
         return (status & MINIMUM) ? (a < b ? a : b) : (a > b ? a : b);
     }
 }

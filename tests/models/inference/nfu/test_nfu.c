@@ -262,8 +262,10 @@ static void test_table(void **state)
     check_refused_table(3, 0, TABLE_SEGMENTS, CNNVP_E_INVAL, "1 to 256 segments");
 }
 
-/* Asks for an addition: (a + 2 b) / 4 of the word and the one at its place, or the other way round. */
-static void set_addition(struct nfu_case *c, struct array_rig *rig, struct cnnvp_command *command, uint32_t swapped)
+/* Asks for an addition of the word and the one at its place, or the other way round: (a + 2 b) / 4 for `shift` 1,
+ * (2 a + b) / 4 for -1. */
+static void set_addition(struct nfu_case *c, struct array_rig *rig, struct cnnvp_command *command, uint32_t swapped,
+                         int32_t shift)
 {
     load(rig, c, command);
     for (uint32_t o = 0; o < 16u; ++o)
@@ -272,11 +274,12 @@ static void set_addition(struct nfu_case *c, struct array_rig *rig, struct cnnvp
             array_rig_poke(rig->output, 1, 256u + (o * 128u + i) * 2u, &word, 1);
         }
     command->descriptor[FORMAT] |= 1u << CNNVP_ADDED_LSB;
-    command->descriptor[SEED] = 2u | 1u << 8 | CNNVP_ROUNDING_FLOOR << 16 | swapped << CNNVP_SWAPPED_LSB;
+    command->descriptor[SEED] =
+        2u | ((uint32_t)shift & 0xffu) << 8 | CNNVP_ROUNDING_FLOOR << 16 | swapped << CNNVP_SWAPPED_LSB;
 }
 
 /* The old words of a set of results take a clock more; two stages more fill once. The last write-out is not hidden. */
-static void check_addition(uint64_t detail, uint32_t swapped)
+static void check_addition(uint64_t detail, uint32_t swapped, int32_t shift)
 {
     struct array_rig rig;
     struct cnnvp_command command;
@@ -288,14 +291,15 @@ static void check_addition(uint64_t detail, uint32_t swapped)
     array_rig_start(&rig);
     nfu_case_data(&c, &random);
     nfu_case_expect(&c, 48);
-    set_addition(&c, &rig, &command, swapped);
+    set_addition(&c, &rig, &command, swapped, shift);
     assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_OK);
     for (uint32_t o = 0; o < 16u; ++o)
         for (uint32_t i = 0; i < 100u; ++i) {
             const int16_t *word = array_rig_peek(rig.output, 1, 256u + (o * 128u + i) * 2u, 2);
             const int there = (int16_t)(97u * (100u * o + i));
             const int x = cnnvp_round_fx16(c.sums[o * 100u + i], 12, CNNVP_ROUNDING_NEAREST, 0, &clipped);
-            const int sum = swapped ? there + 2 * x : x + 2 * there;
+            const int twice = (shift < 0) != (swapped != 0) ? x : there;
+            const int sum = x + there + twice;
             const int quarter = (sum - (((sum % 4) + 4) % 4)) / 4;
             assert_int_equal(*word, quarter < -3000 ? -3000 : quarter > 1000 ? 1000 : quarter);
         }
@@ -319,13 +323,13 @@ static void test_addition(void **state)
     uint64_t random = 11;
     struct nfu_case c = nfu_case_lenet_c3();
     (void)state;
-    for (uint32_t i = 0; i < 4u; ++i)
-        check_addition(i & 1u, i >> 1);
+    for (uint32_t i = 0; i < 8u; ++i)
+        check_addition(i & 1u, i >> 1 & 1u, i < 4u ? 1 : -1);
     begin(&rig, 1000, 0);
     fake_set(rig.array, "write_out", 3);
     array_rig_start(&rig);
     nfu_case_data(&c, &random);
-    set_addition(&c, &rig, &command, 0);
+    set_addition(&c, &rig, &command, 0, 1);
     assert_int_equal(array_rig_send(&rig, &command, NULL), CNNVP_E_NOSUP);
     assert_non_null(strstr(rig.array->message, "neither add nor all"));
     assert_int_equal(fake_count(rig.array, "commands"), 0);
@@ -349,7 +353,7 @@ static void check_all(uint64_t detail, uint32_t scaled)
     array_rig_start(&rig);
     nfu_case_data(&c, &random);
     nfu_case_expect(&c, 48);
-    set_addition(&c, &rig, &command, 0);
+    set_addition(&c, &rig, &command, 0, 1);
     array_rig_poke(rig.weight, 1, TABLE_AT, bent, sizeof bent / sizeof bent[0]);
     command.descriptor[FORMAT] |= 1u << CNNVP_TABLED_LSB;
     command.descriptor[VALID_ROWS] = TABLE_AT;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Simplification: results with two readers stay, borders and words without gaps are separated, operands of
- * a fixed format come first. */
+/* Simplification: results with two readers stay, borders and words without gaps are separated. */
 
 #include "test.h"
 
@@ -34,30 +33,11 @@ static void borders_and_vectors_are_separated(void **state)
     cnnvp_graph_clear(&graph);
 }
 
-/* softmax(x) + softmax(x) stays; x + softmax(x) becomes softmax(x) + x, x - softmax(x) cannot. */
-static void operands_of_a_fixed_format_come_first(void **state)
-{
-    (void)state;
-    struct cnnvp_graph graph;
-    onnx_case_import_text(13,
-                          "float[N, 2, 6, 6] x a = Softmax(x) b = Softmax(a) c = Add(a, b) d = Add(x, b) e = Sub(x, b) "
-                          "f = Mul(c, d) y = Mul(e, f)",
-                          &graph);
-    const int32_t a = graph.layers[0].out, b = graph.layers[1].out;
-    const int32_t operands[][2] = {{a, b}, {b, graph.input}, {graph.input, b}};
-    for (size_t i = 0; i < 3; ++i) {
-        assert_int_equal(cnnvp_graph_base(&graph, graph.layers[2 + i].in), operands[i][0]);
-        assert_int_equal(cnnvp_graph_base(&graph, graph.layers[2 + i].in2), operands[i][1]);
-    }
-    cnnvp_graph_clear(&graph);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(shared_results_stay),
         cmocka_unit_test(borders_and_vectors_are_separated),
-        cmocka_unit_test(operands_of_a_fixed_format_come_first),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

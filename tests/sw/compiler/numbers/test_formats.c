@@ -136,7 +136,7 @@ static void shares_have_the_bits_that_fit(void **state)
     cnnvp_graph_clear(&graph);
 }
 
-/* x -> conv -> pool, add(x2, conv): ties and the order of an addition's operands. */
+/* x -> conv -> pool, add(x, pool): ties, and an addition whose operands have formats of their own. */
 static void ties_hold(void **state)
 {
     (void)state;
@@ -167,23 +167,98 @@ static void ties_hold(void **state)
     graph.tensors[2].max_abs = 0.1f;
     graph.tensors[3].max_abs = 60.0f;
     cnnvp_formats_choose(&graph, 48);
-    assert_int_equal(graph.tensors[0].frac, 9); /* 56.25 < 64 */
-    assert_int_equal(graph.tensors[2].frac, 9); /* no more than the first operand */
-    assert_int_equal(graph.tensors[1].frac, 9); /* the pool's input as its output */
-    assert_int_equal(graph.tensors[3].frac, 8); /* 67.5 > 64 */
+    assert_int_equal(graph.tensors[0].frac, 9);  /* 56.25 < 64 */
+    assert_int_equal(graph.tensors[2].frac, 18); /* 0.1125 < 0.125 */
+    assert_int_equal(graph.tensors[1].frac, 18); /* the pool's input as its output */
+    assert_int_equal(graph.tensors[3].frac, 8);  /* 67.5 > 64 */
     assert_int_equal(graph.layers[0].weight_frac, 16);
     int32_t shift;
     int32_t bias_shift;
     cnnvp_formats_shifts(&graph, &graph.layers[0], &shift, &bias_shift);
-    assert_int_equal(shift, 9 + 16 - 9);
+    assert_int_equal(shift, 9 + 16 - 18);
     assert_int_equal(bias_shift, 17); /* 100 * 2^25 has 32 bits; 100 * 2^8 fits */
     cnnvp_formats_shifts(&graph, &graph.layers[2], &shift, &bias_shift);
-    assert_int_equal(shift, 1);
-    assert_int_equal(bias_shift, 0);
+    assert_int_equal(shift, 18 - 8);
+    assert_int_equal(bias_shift, 9 - 18); /* the first operand is shifted by 9 */
+    /* The operands the other way round. */
+    graph.layers[2].in = 2;
+    graph.layers[2].in2 = 0;
+    cnnvp_formats_choose(&graph, 48);
+    cnnvp_formats_shifts(&graph, &graph.layers[2], &shift, &bias_shift);
+    assert_int_equal(graph.tensors[0].frac, 9);
+    assert_int_equal(shift, 18 - 8);
+    assert_int_equal(bias_shift, 9);
     /* A narrow accumulator: the largest sum, 3 * 1.125, fits 24 bits. */
     cnnvp_formats_choose(&graph, 24);
     assert_int_equal(graph.tensors[0].frac + graph.layers[0].weight_frac, 21);
     cnnvp_graph_clear(&graph);
+}
+
+/* add(x, conv(x)): up to 3 bits more than the sum has would be rounded twice, so the convolution's result does not have
+ * them, unless another layer reads it, too, or the other operand is finer than the sum itself. */
+static void summands_are_rounded_once(void **state)
+{
+    (void)state;
+    static const struct {
+        float x, conv, sum;
+        int copied, read_twice;
+        int32_t frac; /* of the convolution's result */
+    } cases[] = {{50.0f, 20.0f, 50.0f, 0, 0, 9},  {50.0f, 20.0f, 50.0f, 1, 0, 9},   {50.0f, 20.0f, 50.0f, 0, 1, 10},
+                 {50.0f, 20.0f, 50.0f, 1, 1, 10}, {50.0f, 20.0f, 100.0f, 0, 0, 10}, {50.0f, 7.0f, 50.0f, 0, 0, 9},
+                 {50.0f, 3.0f, 50.0f, 0, 0, 13},  {50.0f, 100.0f, 50.0f, 0, 0, 8}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i)
+        for (int swapped = 0; swapped < 2; ++swapped) {
+            struct cnnvp_graph graph = {.file = "test"};
+            float weights[1] = {0.25f};
+            for (int t = 0; t < 5; ++t)
+                assert_int_equal(cnnvp_graph_tensor_add(&graph, "t", 4, 1, 4, 4), t);
+            struct cnnvp_graph_layer *layer = cnnvp_graph_layer_add(&graph, CNNVP_OP_CONV, "conv", "Conv");
+            layer->in = 0;
+            layer->out = 1;
+            layer->weights = weights;
+            layer = cnnvp_graph_layer_add(&graph, CNNVP_OP_ACTIVATION, "copy", "Identity");
+            layer->in = cases[i].copied ? 1 : 0;
+            layer->out = 2;
+            layer = cnnvp_graph_layer_add(&graph, CNNVP_OP_ADD, "add", "Add");
+            const int32_t summand = cases[i].copied ? 2 : 1;
+            layer->in = swapped ? summand : 0;
+            layer->in2 = swapped ? 0 : summand;
+            layer->out = 3;
+            layer = cnnvp_graph_layer_add(&graph, CNNVP_OP_NORM, "norm", "BatchNormalization");
+            layer->in = cases[i].read_twice ? 1 : 0;
+            layer->out = 4;
+            layer->weights = weights;
+            layer->bias = weights;
+            graph.tensors[0].max_abs = cases[i].x;
+            graph.tensors[1].max_abs = cases[i].conv;
+            graph.tensors[2].max_abs = cases[i].copied ? cases[i].conv : cases[i].x;
+            graph.tensors[3].max_abs = cases[i].sum;
+            graph.tensors[4].max_abs = 1.0f;
+            cnnvp_formats_choose(&graph, 48);
+            assert_int_equal(graph.tensors[1].frac, cases[i].frac);
+            assert_int_equal(graph.tensors[0].frac, 9);
+            cnnvp_graph_clear(&graph);
+        }
+}
+
+/* 8-bit words with the zero point -128 hold 0 .. 255 steps; of the largest value 85 % have to fit. */
+static void words_with_a_zero_point_hold_twice_as_much(void **state)
+{
+    (void)state;
+    static const struct {
+        float largest;
+        int32_t zero, frac;
+    } cases[] = {{149.0f, 0, 0}, {150.0f, 0, -1}, {299.0f, -128, 0}, {301.0f, -128, -1}, {74.5f, 0, 1}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; ++i) {
+        struct cnnvp_graph graph = {.file = "test"};
+        assert_int_equal(cnnvp_graph_tensor_add(&graph, "x", 4, 1, 4, 4), 0);
+        graph.tensors[0].narrow = graph.tensors[0].fractions = 1;
+        graph.tensors[0].word_zero = cases[i].zero;
+        graph.tensors[0].max_abs = cases[i].largest;
+        cnnvp_formats_choose(&graph, 48);
+        assert_int_equal(graph.tensors[0].frac, cases[i].frac);
+        cnnvp_graph_clear(&graph);
+    }
 }
 
 /* conv(x) where x has 47 fraction bits, x times itself, x divided by a larger one: shifts stay what units take,
@@ -366,6 +441,8 @@ int main(void)
         cmocka_unit_test(softmax_sums_to_one),
         cmocka_unit_test(shares_have_the_bits_that_fit),
         cmocka_unit_test(ties_hold),
+        cmocka_unit_test(summands_are_rounded_once),
+        cmocka_unit_test(words_with_a_zero_point_hold_twice_as_much),
         cmocka_unit_test(shifts_stay_in_range),
         cmocka_unit_test(arguments_of_bounded_functions_saturate),
         cmocka_unit_test(zeros_take_no_bits),

@@ -221,6 +221,40 @@ static void what_attention_calculates_keeps_16_bits(void **state)
     cnnvp_graph_clear(&graph);
 }
 
+/* Three scaled convolutions, the first two with ReLU, and a maximum pool after the first one. Maps that are never
+ * negative have the zero point -128: not without ReLU, nor if an unscaled layer makes or reads them, the host sees them
+ * or something is added to them. */
+static void maps_without_negative_numbers_have_zero_points(void **state)
+{
+    (void)state;
+    enum { ALL, SIGNED, UNSCALED, SEEN, ADDED, CASES };
+    for (int kind = 0; kind < CASES; ++kind) {
+        struct cnnvp_graph_output output = {"output", kind == SEEN ? CONVOLVED : Y};
+        begin_floats();
+        (void)add(CNNVP_OP_CONV, X, 100);
+        add(CNNVP_OP_POOL, CONVOLVED, 0)->pool = CNNVP_POOL_MAX;
+        (void)add(CNNVP_OP_CONV, POOLED, 100);
+        add(kind == ADDED ? CNNVP_OP_ADD : CNNVP_OP_CONV, MOVED, 0)->in2 = kind == ADDED ? X : CNNVP_GRAPH_NONE;
+        graph.layers[0].posts[0].value = kind == SIGNED ? -1 : 0;
+        graph.layers[2].posts[0].value = 0;
+        graph.outputs = &output;
+        graph.output_count = 1;
+        cnnvp_words_choose(&graph, &words);
+        for (size_t i = 0; i < graph.layer_count; ++i)
+            graph.layers[i].scaled = kind != UNSCALED || i != 2;
+        cnnvp_words_shift(&graph);
+        const int first = kind == ALL || kind == ADDED, second = kind != UNSCALED && kind != ADDED;
+        assert_int_equal(graph.tensors[X].word_zero, 0);
+        assert_int_equal(graph.tensors[CONVOLVED].word_zero, first ? -128 : 0);
+        assert_int_equal(graph.tensors[POOLED].word_zero, first ? -128 : 0);
+        assert_int_equal(graph.tensors[MOVED].word_zero, second ? -128 : 0);
+        assert_int_equal(graph.tensors[Y].word_zero, 0);
+        graph.outputs = NULL;
+        graph.output_count = 0;
+        assert_narrow(1, 1, kind != ADDED, graph.tensors[Y].narrow);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -232,6 +266,7 @@ int main(void)
         cmocka_unit_test(what_attention_calculates_keeps_16_bits),
         cmocka_unit_test(long_sums_keep_16_bits),
         cmocka_unit_test(the_last_results_keep_16_bits),
+        cmocka_unit_test(maps_without_negative_numbers_have_zero_points),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
