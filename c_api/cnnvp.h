@@ -496,6 +496,9 @@ struct cnnvp_work_info {
     size_t place_count;
     const struct cnnvp_option_info *options; /* those that decide what is done and are not the command's defaults */
     size_t option_count;
+    /* Of each layer: instance of the unit that its plan should have named, by the planner's prices; NULL: none, or for
+     * all. */
+    const char *const *better_units;
 };
 
 /* Replaces earlier descriptions. After cnnvp_platform_reset, the same network's images and least bytes are added to

@@ -276,9 +276,11 @@ static void copy_layers(struct copying *copying, const struct cnnvp_work_info *w
 {
     struct cnnvp_layer_info *layers = copy_array(copying, work->layers, work->layer_count, sizeof *layers);
     uint64_t *images = copy_array(copying, work->layer_images, work->layer_count, sizeof *images);
+    const char **better = copy_array(copying, work->better_units, work->layer_count, sizeof *better);
 
     own->layers = layers;
     own->layer_images = images;
+    own->better_units = better;
     for (size_t i = 0; i < work->layer_count && !copying->failed; ++i) {
         layers[i].pes = layers[i].pes != 0 ? layers[i].pes : work->pes;
         images[i] = work->layer_images != NULL ? images[i] : work->images;
@@ -289,6 +291,7 @@ static void copy_layers(struct copying *copying, const struct cnnvp_work_info *w
         layers[i].name = copy_text(copying, layers[i].name, "");
         layers[i].op = copy_text(copying, layers[i].op, "");
         layers[i].phase = copy_text(copying, layers[i].phase, "forward");
+        better[i] = work->better_units != NULL ? copy_text(copying, better[i], NULL) : NULL;
     }
 }
 

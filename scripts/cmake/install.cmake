@@ -14,7 +14,7 @@ install(FILES ${api_headers} ${PROJECT_SOURCE_DIR}/platform/include/cnnvp_system
 # The first and the last are one object that shows what the headers of c_api and cnnvp_systemc.h do, which is what has default visibility,
 # and nothing else: other people's names may be those of ours. LIBRARY_VERSION: the first number where a client has to be
 # built again, the second where it finds more; tests/abi/libcnnvp.abi has what is in it.
-set(CNNVP_LIBRARY_VERSION 1.7)
+set(CNNVP_LIBRARY_VERSION 1.8)
 string(REGEX MATCH "^[0-9]+" CNNVP_SOVERSION ${CNNVP_LIBRARY_VERSION})
 
 # All static libraries of ours that a target links, itself included.

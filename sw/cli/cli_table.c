@@ -89,7 +89,7 @@ static void print_name(FILE *stream, const char *name, size_t width)
 #define FAR 0.15      /* a layer is reported if it exceeds its bounds by this share, */
 #define FAR_PART 0.05 /* and by this share of all cycles */
 
-enum { COLUMNS = 100, NAME_WIDTH = 21, BOUNDS = 4 };
+enum { COLUMNS = 100, NAME_WIDTH = 21, BOUNDS = 4, NAMED = 4 /* most layers listed for another unit */ };
 
 /* The member with the largest number that is not yet in `shown`, the first one of equal numbers. NULL: the others are
  * 0. */
@@ -412,6 +412,24 @@ static void print_farthest(const json_t *root, FILE *stream)
     json_decref(met);
 }
 
+/* Prints the layers for which the plan should have named another unit. */
+static void print_better_units(const json_t *root, FILE *stream)
+{
+    size_t index, count = 0;
+    json_t *layer;
+    json_array_foreach(json_object_get(root, "layers"), index, layer)
+    {
+        const char *unit = json_string_value(json_object_get(layer, "better_unit"));
+        if (unit != NULL && count++ < NAMED)
+            (void)fprintf(stream, count == 1 ? "%-20s  %s on %s" : "%.0s, %s on %s", "better by its price",
+                          text(layer, "name"), unit);
+    }
+    if (count > NAMED)
+        (void)fprintf(stream, " and %zu more", count - NAMED);
+    if (count != 0)
+        (void)fputc('\n', stream);
+}
+
 /* A published small core: Ibex with its three-cycle multiplier, and divisions and jumps as in its documentation
  * (models/README.md), at half the clock. */
 static const struct small_class {
@@ -512,6 +530,7 @@ static void print_summary(const json_t *root, FILE *stream)
     json_decref(path);
     print_gains(root, stream);
     print_farthest(root, stream);
+    print_better_units(root, stream);
     print_small_core(root, stream);
     print_core(root, stream);
 }

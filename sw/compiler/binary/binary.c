@@ -327,6 +327,12 @@ static cnnvp_result choose_unit(const struct cnnvp_graph *graph, const struct cn
     CNNVP_TRY(cnnvp_plan_choose_unit(
         layer, name, &target->limits, wanted, options->planned == NULL && options->plan == NULL ? index : 0,
         options->plan != NULL ? options->plan->cut_places[index] : NULL, error));
+    if (build->better != NULL && options->plan->cuts[index].unit != CNNVP_PLAN_ANY_UNIT) {
+        struct cnnvp_layer free = described;
+        build->better[index] =
+            cnnvp_plan_choose_unit(&free, name, &target->limits, NULL, 0, NULL, &said) == CNNVP_DONE &&
+            free.unit != layer->unit;
+    }
     if (options->block == 0 || cnnvp_depth_fits(graph, target, build, index))
         return CNNVP_DONE;
     const struct cnnvp_layer chosen = *layer;
@@ -345,6 +351,8 @@ static cnnvp_result build_binary(const struct cnnvp_graph *graph, const struct c
     const struct cnnvp_target own = for_layers(whole, options->divides);
     const struct cnnvp_target *const target = &own;
     build->divides = options->divides;
+    if (options->plan != NULL && options->plan->file != NULL)
+        CNNVP_TRY_MEMORY((build->better = cnnvp_arena_array(&build->arena, graph->layer_count, 1)) != NULL, error);
     cnnvp_binary_shape_tensors(graph, build);
     for (size_t i = 0; i < graph->layer_count; ++i)
         cnnvp_binary_describe_layer(graph, i, options, build);

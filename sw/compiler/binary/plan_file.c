@@ -53,9 +53,14 @@ const char *const cnnvp_plan_halos[3] = {"recompute", "row", "full"};
 #define GROUP_HALOS "recompute, row, full or " PADDING
 #define LAYOUTS "planes, blocks-N or pixels"
 
-static const char *const units[] = {"pe_array", "vector"};
+static const char *const units[] = {"pe_array", "vector"}; /* by CNNVP_UNIT_ARRAY, CNNVP_UNIT_VECTOR */
 static const char *const functions[] = {"vector", "write_out"};
 #define COUNT(words) (sizeof(words) / sizeof((words)[0]))
+
+const char *cnnvp_plan_unit_name(uint32_t unit)
+{
+    return units[unit];
+}
 
 cnnvp_result cnnvp_plan_new(const struct cnnvp_graph *graph, struct cnnvp_plan *plan, struct cnnvp_error *error)
 {

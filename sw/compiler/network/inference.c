@@ -111,8 +111,13 @@ static cnnvp_result describe_layers(const struct cnnvp_network *network, const s
     CNNVP_TRY_MEMORY(layers != NULL, error);
     work->layers = layers;
     work->layer_count = graph->layer_count;
+    const char **better = cnnvp_arena_array(arena, graph->layer_count, sizeof *better);
+    CNNVP_TRY_MEMORY(better != NULL, error);
+    work->better_units = better;
     for (size_t i = 0; i < graph->layer_count; ++i) {
         struct cnnvp_layer_info *layer = &layers[i];
+        if (network->build.better != NULL && network->build.better[i])
+            better[i] = cnnvp_plan_unit_name(network->build.layers[i].unit ^ 1u);
         *layer = (struct cnnvp_layer_info){
             .name = graph->layers[i].name,
             .op = cnnvp_graph_op_name(&graph->layers[i]),

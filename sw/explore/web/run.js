@@ -19,6 +19,8 @@ if (stats.summary && stats.summary.bound_by && stats.total.accel_cycles) {
     make(fact, "i", sentence(stats));
     const gains = Object.entries(stats.summary.gain_if_twice_as_fast || {}).sort((a, b) => b[1] - a[1]).filter(([, ps]) => ps >= .001 * stats.total.time_ps);
     if (gains.length) make(fact, "i", "Twice as fast, " + gains.map(([name, ps], i) => name + (i ? " " : " would bring about ") + percent(ps / stats.total.time_ps)).join(", ") + ".");
+    const better = layers.filter(layer => layer.better_unit);
+    if (better.length) make(fact, "i", "By the planner's prices another unit would do better: " + better.map(layer => layerLabel(layer) + " on " + layer.better_unit).join(", ") + ".");
     const above = layer => layer.cycles - layer.least_cycles;
     const far = layers.filter(layer => layer.least_cycles && above(layer) >= Math.max(.15 * layer.least_cycles, .05 * stats.total.accel_cycles)).sort((a, b) => above(b) - above(a))[0];
     if (far) make(fact, "i", layerLabel(far) + " takes " + show(+(far.cycles / far.least_cycles).toPrecision(3)) + " times what its MACs or least bytes would: " + [["idle PEs", Math.max(far.compute_cycles - far.macs / far.pes, 0)], ...Object.entries(far.stall_cycles).sort((a, b) => b[1] - a[1])].filter(([, cycles]) => cycles >= .005 * far.cycles).map(([cause, cycles]) => cause + " " + percent(cycles / far.cycles)).join(", ") + (far.least_dram_bytes ? "; " + (far.dram_burst_bytes / far.least_dram_bytes).toPrecision(3) + " times its least bytes in bursts." : "."));

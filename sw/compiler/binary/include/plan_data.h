@@ -60,6 +60,8 @@ void cnnvp_plan_clear(struct cnnvp_plan *plan);
  * checks later whether the plan fits the chip. */
 CNNVP_MUST_USE cnnvp_result cnnvp_plan_read(const struct cnnvp_graph *graph, const char *file, struct cnnvp_plan *plan,
                                             struct cnnvp_error *error);
+/* The name of a layer's unit in plans. */
+const char *cnnvp_plan_unit_name(uint32_t unit);
 /* The file of the order that the plan names; NULL: it names none. */
 const char *cnnvp_plan_order_file(struct cnnvp_arena *arena, const char *plan);
 /* Writes the plan; the file appears under its name only when complete. */
