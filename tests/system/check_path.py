@@ -158,7 +158,7 @@ def check_small_core(*words, network="lenet5", least=0.0):
     line = re.search(r"^a small core +Ibex's cycles at half this core's clock: about .*, (\d+) % more", said, re.M)
     told = 1 + int(line.group(1)) / 100 if line else 1
     before, small = run(*words, "--plan", plan, network=network)[1], run(*words, "--plan", plan, *IBEX, network=network)[1]
-    assert abs(told - small / before) <= 0.05 * small / before and told >= least, (words, network, told, small / before, said)
+    assert abs(told - small / before) <= 0.06 * small / before and told >= least, (words, network, told, small / before, said)
 
 
 def main():
@@ -167,7 +167,7 @@ def main():
         check_stopped(at_ps)
     check_small_core("-n", "8", least=1.5)
     check_small_core("-n", "8", *fast, least=3)
-    check_small_core("-n", "8", "-s", "cpu.speedup=2", *fast, least=2)
+    check_small_core("-n", "8", "-s", "cpu.speedup=2", *fast, least=1.6)
     check_small_core("-s", "cpu.memory=cache", *fast, least=2)
     check_small_core("-s", "cpu.load_cycles=2", "-s", "cpu.jump_cycles=3", "-p", "window", least=1.5)
     check_small_core(network="vgg16_cifar")
