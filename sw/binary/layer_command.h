@@ -65,20 +65,29 @@ static inline uint32_t cnnvp_weight_bytes(const struct cnnvp_layer *layer, uint3
     return cnnvp_even(weights * cnnvp_format_bytes(layer->format, CNNVP_NARROW_B));
 }
 
-/* The instruction that sweeps the windows of a conv or pool layer, on the layer's unit. `first` and `last`: whether
- * this is the first and the last input slice (conv) or part of the window (pool). */
-static inline struct cnnvp_operation cnnvp_window_operation(const struct cnnvp_layer *layer, int first, int last)
+/* The instruction that sweeps a conv layer's windows, on the layer's unit. `first` and `last`: whether this is the
+ * first and the last input slice. */
+static inline struct cnnvp_operation cnnvp_conv_operation(const struct cnnvp_layer *layer, int first, int last)
 {
-    const int on_vector = layer->unit == CNNVP_UNIT_VECTOR;
-    if (layer->op == CNNVP_OP_CONV)
-        return (struct cnnvp_operation){
-            on_vector ? CNNVP_OPCODE_vconv : CNNVP_OPCODE_conv,
-            cnnvp_slice_status(layer, first, last) | (layer->depthwise ? 1u : 0u) << CNNVP_STATUS_conv_depthwise};
+    return (struct cnnvp_operation){
+        layer->unit == CNNVP_UNIT_VECTOR ? CNNVP_OPCODE_vconv : CNNVP_OPCODE_conv,
+        cnnvp_slice_status(layer, first, last) | (layer->depthwise ? 1u : 0u) << CNNVP_STATUS_conv_depthwise};
+}
+
+/* The same for a pool layer. `first`: whether this is the window's first part. */
+static inline struct cnnvp_operation cnnvp_pool_operation(const struct cnnvp_layer *layer, int first)
+{
     const uint32_t sum = layer->pool == CNNVP_POOL_AVERAGE;
     const uint32_t update = first ? CNNVP_UPDATE_INITIALISE : sum ? CNNVP_UPDATE_ACCUMULATE : CNNVP_UPDATE_MAXIMISE;
-    return (struct cnnvp_operation){on_vector ? CNNVP_OPCODE_vpool : CNNVP_OPCODE_pool,
+    return (struct cnnvp_operation){layer->unit == CNNVP_UNIT_VECTOR ? CNNVP_OPCODE_vpool : CNNVP_OPCODE_pool,
                                     sum << CNNVP_STATUS_pool_sum | update << CNNVP_STATUS_pool_update |
                                         (sum ? 0 : cnnvp_clip_status(layer->clips))};
+}
+
+/* One of the two. */
+static inline struct cnnvp_operation cnnvp_window_operation(const struct cnnvp_layer *layer, int first, int last)
+{
+    return layer->op == CNNVP_OP_CONV ? cnnvp_conv_operation(layer, first, last) : cnnvp_pool_operation(layer, first);
 }
 
 /* Offset of the partial sums of a pooling step with `words` results. Maxima of the window's earlier parts lie before

@@ -173,6 +173,8 @@ static inline __attribute__((always_inline)) uint32_t cnnvp_element_put_tile(
     const int anchored = changed == UINT32_MAX && __builtin_constant_p(count);
     uint32_t set = cnnvp_word_high(CNNVP_OPCODE_set, 0, base, 0);
     uint32_t *value = &element->value[base];
+    if (!__builtin_constant_p(base))
+        __asm__("" : "+r"(value)); /* keeps it from being calculated twice */
 #pragma GCC unroll 24
     for (uint32_t i = 0; i < count; ++i) {
         const uint32_t wanted = descriptor[i];

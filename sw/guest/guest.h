@@ -143,6 +143,9 @@ struct cnnvp_guest {
     uint32_t next_input;         /* half that each buffer used last */
     uint32_t next_weight;
     uint32_t next_output;
+    uint32_t other_input; /* 1: the buffer has another half; 0: it has one */
+    uint32_t other_weight;
+    uint32_t other_output;
     struct cnnvp_epilogue waiting[CNNVP_EPILOGUES]; /* number n lies at n % CNNVP_EPILOGUES */
     uint32_t waiting_first, waiting_end;            /* number of the oldest, and of the next */
     uint32_t image_number;                          /* image in work, or the first of several in work */

@@ -14,6 +14,9 @@ static inline uint32_t cnnvp_inference_take(struct cnnvp_guest *guest, const str
 {
     guest->binary = binary;
     guest->weight_tiles = cnnvp_memory(guest->machine, binary->weight_tiles);
+    guest->other_input = binary->input_halves - 1u;
+    guest->other_weight = binary->weight_halves - 1u;
+    guest->other_output = binary->output_halves - 1u;
     guest->plic = binary->plic;
     guest->element_irq = binary->element_irq;
     guest->scheduler_irq = binary->scheduler != 0 ? binary->scheduler_irq : 0;

@@ -40,7 +40,7 @@ struct cnnvp_epilogue *cnnvp_begin_results(struct cnnvp_guest *guest, const stru
     return epilogue;
 }
 
-void cnnvp_use_table(struct cnnvp_epilogue *epilogue, uint32_t half, uint32_t table_address)
+void cnnvp_find_table(struct cnnvp_epilogue *epilogue, uint32_t half, uint32_t table_address)
 {
     /* cppcheck-suppress [nullPointer, ctunullpointer] ; each step has a slice, whose results it has begun */
     const struct cnnvp_layer *layer = epilogue->layer;
@@ -130,10 +130,19 @@ static __attribute__((noinline)) void push_more_images(
     }
 }
 
-/* `any` is a constant at each call, so that the compiler specialises the code. 0: the layer has no tensor as weights,
- * and is neither folded nor scaled nor tabled nor added to words. */
+/* 1: the next step of the layer may be the same elsewhere: one slice of inputs, and equal ones of outputs. */
+static inline int is_alike(const struct cnnvp_layer *layer, const struct cnnvp_step *step, uint32_t last_outputs)
+{
+    return layer->tile_in >= (layer->depthwise ? step->output.channels : layer->in.channels) &&
+           last_outputs == cnnvp_minimum32(layer->tile_out, step->output.channels) && step->more_images == 0 &&
+           (layer->folded == 0 || (layer->folded == CNNVP_NOT_FOLDED && layer->product == 0));
+}
+
+/* `any` and `one` are constants at each call, so that the compiler specialises the code. `any` 0: the layer has no
+ * tensor as weights, and is neither folded nor scaled nor tabled nor added to words. `one` 1: the step has one slice of
+ * one image. */
 static inline __attribute__((always_inline)) void convolve(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
-                                                           const struct cnnvp_step *step, const int any)
+                                                           const struct cnnvp_step *step, const int any, const int one)
 {
     const struct cnnvp_box *output = &step->output;
     /* Depthwise: each output channel has its own input channel, so the group's channels are one slice. */
@@ -142,8 +151,9 @@ static inline __attribute__((always_inline)) void convolve(struct cnnvp_guest *g
     const uint32_t outputs = output->channels;
     const uint32_t plane = output->rows * output->columns;
     const uint32_t plane_bytes = plane * cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT);
-    const uint32_t tile_in = layer->tile_in;
-    const uint32_t tile_out = layer->tile_out;
+    const uint32_t tile_in = one ? inputs : layer->tile_in;
+    const uint32_t tile_out = one ? outputs : layer->tile_out;
+    const uint32_t more_images = one ? 0 : step->more_images;
     const int by_chance = cnnvp_rounds_by_chance(layer);
     uint32_t weight_tile = cnnvp_weight_tile_number(layer, output->channel, 0, 0);
     uint32_t weight_half = 0;
@@ -151,24 +161,27 @@ static inline __attribute__((always_inline)) void convolve(struct cnnvp_guest *g
     struct cnnvp_window *const window = &guest->window;
     struct cnnvp_epilogue *epilogue = NULL;
     *box = window_input(layer, layer->kx, layer->ky, output, first_in, tile_in);
-    for (uint32_t in = 0; in < inputs; in += tile_in) {
+    uint32_t in = 0;
+    do {
         box->channel = first_in + in;
         box->channels = cnnvp_minimum32(tile_in, inputs - in);
-        const struct cnnvp_input_tile tile = cnnvp_bring_images(guest, &layer->in, box, step->more_images);
+        const struct cnnvp_input_tile tile = cnnvp_bring_images(guest, &layer->in, box, more_images);
         if (in == 0)
             *window = window_of(layer, layer->kx, layer->ky, output, &tile);
         window->in_channels = box->channels;
-        struct cnnvp_operation operation = cnnvp_window_operation(layer, in == 0, in + box->channels == inputs);
+        struct cnnvp_operation operation = cnnvp_conv_operation(layer, in == 0, in + box->channels == inputs);
         if (any)
             operation.status = cnnvp_scaled_status(layer, operation.status);
         const uint32_t high = cnnvp_word_high(operation.opcode, operation.status, guest->window_at, 0);
         const uint32_t weights = cnnvp_output_weights(layer, box->channels);
-        for (uint32_t out = 0; out < outputs; out += tile_out, ++weight_tile) {
+        uint32_t out = 0;
+        do {
             window->out_channels = cnnvp_minimum32(tile_out, outputs - out);
             weight_half = any && layer->product
                               ? cnnvp_load_tensor_weight_tile(guest, &layer->in2, weight_tile, &window->weight_addr)
                               : cnnvp_load_weight_tile(guest, weight_tile, &window->weight_addr);
-            if (epilogue == NULL) {
+            ++weight_tile;
+            if (one || epilogue == NULL) {
                 epilogue = cnnvp_begin_results(guest, layer, step);
                 if (any && cnnvp_is_added(layer)) {
                     epilogue->result_address = cnnvp_added_at(layer, outputs * plane);
@@ -176,9 +189,11 @@ static inline __attribute__((always_inline)) void convolve(struct cnnvp_guest *g
                 }
             }
             window->bias_addr = window->weight_addr + cnnvp_weight_bytes(layer, window->out_channels * weights);
-            window->in_addr = tile.address;
-            window->out_addr = out * plane_bytes;
-            window->acc_addr = out * plane * layer->sum_bytes;
+            if (!one) {
+                window->in_addr = tile.address;
+                window->out_addr = out * plane_bytes;
+                window->acc_addr = out * plane * layer->sum_bytes;
+            }
             const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, epilogue->output_half);
             if (by_chance)
                 window->seed = cnnvp_part_seed(epilogue->seed, out);
@@ -188,23 +203,27 @@ static inline __attribute__((always_inline)) void convolve(struct cnnvp_guest *g
                 cnnvp_push_window_again(guest, high | halves, window);
             else
                 cnnvp_push_window(guest, operation.opcode, operation.status, halves, window);
-            if (step->more_images != 0)
-                push_more_images(guest, layer, step->more_images, operation, halves, window, tile.image_bytes,
+            if (more_images != 0)
+                push_more_images(guest, layer, more_images, operation, halves, window, tile.image_bytes,
                                  by_chance ? epilogue->seed + CNNVP_IMAGE_SEEDS : 0, out);
-        }
-    }
-    /* cppcheck-suppress uninitvar ; the same */
-    cnnvp_use_table(epilogue, weight_half, window->bias_addr + layer->bias * window->out_channels * CNNVP_WORD_BYTES);
-    if (layer->added.tag != 0 && !cnnvp_is_added(layer)) {
+            out += tile_out;
+        } while (!one && out < outputs);
+        in += tile_in;
+    } while (!one && in < inputs);
+    const uint32_t table = window->bias_addr + layer->bias * window->out_channels * CNNVP_WORD_BYTES;
+    if (any) /* maybe the write-out's */
+        cnnvp_find_table(epilogue, weight_half, table);
+    else
+        cnnvp_use_table(epilogue, weight_half, table);
+    const uint32_t added = layer->added.tag;
+    if (added != 0 && !cnnvp_is_added(layer)) {
         epilogue->operand = cnnvp_bring_input(guest, &layer->in2, output);
         if (!layer->in2.on_chip)
             epilogue->needs |= CNNVP_NEEDS(CNNVP_BUFFER_INPUT, epilogue->operand.half);
     }
     cnnvp_end_step(guest);
-    /* One slice of inputs, and equal ones of outputs: the next step may be the same elsewhere. */
-    const int alike = tile_in >= inputs && window->out_channels == cnnvp_minimum32(tile_out, outputs) &&
-                      step->more_images == 0 && epilogue->needs == 0 && !by_chance && layer->added.tag == 0 &&
-                      (!any || (layer->folded == CNNVP_NOT_FOLDED && layer->product == 0));
+    const int alike =
+        epilogue->needs == 0 && !by_chance && added == 0 && (one || is_alike(layer, step, window->out_channels));
     guest->window_of = alike ? layer : NULL;
     guest->window_outputs = outputs;
 }
@@ -216,6 +235,13 @@ static inline int is_elsewhere(const struct cnnvp_guest *guest, const struct cnn
     return guest->window_of == layer && step->output.rows == guest->window.out_h &&
            step->output.columns == guest->window.out_w && step->output.channels == guest->window_outputs &&
            step->more_images == 0;
+}
+
+/* 1: the step has one slice of one image. */
+static inline int is_one(const struct cnnvp_layer *layer, const struct cnnvp_step *step)
+{
+    return (layer->depthwise ? step->output.channels : layer->in.channels) <= layer->tile_in &&
+           step->output.channels <= layer->tile_out && step->more_images == 0;
 }
 
 /* Does such a step: all but addresses is in guest->window and in the registers. */
@@ -250,16 +276,25 @@ static void convolve_elsewhere(struct cnnvp_guest *guest, const struct cnnvp_lay
     cnnvp_end_step(guest);
 }
 
+static __attribute__((noinline)) void convolve_slices(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
+                                                      const struct cnnvp_step *step)
+{
+    convolve(guest, layer, step, 0, 0);
+}
+
 static __attribute__((noinline)) void convolve_anew(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
                                                     const struct cnnvp_step *step)
 {
-    convolve(guest, layer, step, 0);
+    if (is_one(layer, step))
+        convolve(guest, layer, step, 0, 1);
+    else
+        convolve_slices(guest, layer, step);
 }
 
 static __attribute__((noinline)) void convolve_any(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
                                                    const struct cnnvp_step *step)
 {
-    convolve(guest, layer, step, 1);
+    convolve(guest, layer, step, 1, 0);
 }
 
 void cnnvp_convolution(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
@@ -285,8 +320,8 @@ struct window_part {
 };
 
 /* Input box of such a part. */
-static struct cnnvp_box part_input(const struct cnnvp_layer *layer, const struct cnnvp_box *output,
-                                   const struct window_part *part)
+static inline __attribute__((always_inline)) struct cnnvp_box part_input(
+    const struct cnnvp_layer *layer, const struct cnnvp_box *output, const struct window_part *part)
 {
     struct cnnvp_box box = window_input(layer, part->columns, part->rows, output, output->channel, output->channels);
     box.row += (int32_t)(part->ky * layer->dy);
@@ -294,54 +329,66 @@ static struct cnnvp_box part_input(const struct cnnvp_layer *layer, const struct
     return box;
 }
 
+/* The first of `count` positions from `first` on that lies in [0, size), and the one after the last, packed. */
+static inline uint32_t valid(int32_t first, uint32_t count, uint32_t size)
+{
+    if (first >= 0 && (uint32_t)first + count <= size)
+        return cnnvp_pack(0, count);
+    const int32_t left = (int32_t)size - first;
+    return cnnvp_pack(cnnvp_minimum32(first < 0 ? (uint32_t)-first : 0, count),
+                      cnnvp_minimum32(count, left > 0 ? (uint32_t)left : 0));
+}
+
 /* Sweeps a part, whose input is on chip, over the step's positions. Results go to address 0 of the output half. */
-static void push_pool_part(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_box *output,
-                           const struct window_part *part, const struct cnnvp_box *box,
-                           const struct cnnvp_input_tile *tile, const struct cnnvp_epilogue *epilogue)
+static inline __attribute__((always_inline)) void push_pool_part(
+    struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_box *output,
+    const struct window_part *part, const struct cnnvp_box *box, const struct cnnvp_input_tile *tile,
+    const struct cnnvp_epilogue *epilogue)
 {
     struct cnnvp_window window = window_of(layer, part->columns, part->rows, output, tile);
     window.in_channels = output->channels;
     window.out_channels = output->channels;
     /* The frame holds zeros, which must not win a maximum: only valid rows and columns count. */
-    const uint32_t first_row = box->row < 0 ? (uint32_t)-box->row : 0;
-    const uint32_t first_column = box->column < 0 ? (uint32_t)-box->column : 0;
-    const int32_t rows = (int32_t)layer->in.height - box->row;
-    const int32_t columns = (int32_t)layer->in.width - box->column;
-    window.valid_rows =
-        cnnvp_pack(cnnvp_minimum32(first_row, box->rows), cnnvp_minimum32(box->rows, rows > 0 ? (uint32_t)rows : 0));
-    window.valid_cols = cnnvp_pack(cnnvp_minimum32(first_column, box->columns),
-                                   cnnvp_minimum32(box->columns, columns > 0 ? (uint32_t)columns : 0));
+    window.valid_rows = valid(box->row, box->rows, layer->in.height);
+    window.valid_cols = valid(box->column, box->columns, layer->in.width);
     const int first = part->ky == 0 && part->kx == 0;
     window.acc_addr = cnnvp_pool_sums_at(layer, first, output->channels * output->rows * output->columns);
     window.seed = epilogue->seed;
-    const struct cnnvp_operation operation = cnnvp_window_operation(layer, first, 1);
+    const struct cnnvp_operation operation = cnnvp_pool_operation(layer, first);
     cnnvp_push_window(guest, operation.opcode, operation.status,
                       cnnvp_slice_halves(tile->half, 0, epilogue->output_half), &window);
+}
+
+/* Goes to the window's next part. Returns 0 if there is none. */
+static __attribute__((noinline)) int next_part(const struct cnnvp_layer *layer, struct window_part *part)
+{
+    part->kx += part->columns;
+    if (part->kx == layer->kx) {
+        part->kx = 0;
+        part->ky += part->rows;
+    }
+    part->rows = cnnvp_minimum32(cnnvp_window_rows(layer), layer->ky - part->ky);
+    part->columns = cnnvp_minimum32(cnnvp_window_columns(layer), layer->kx - part->kx);
+    return part->rows != 0;
 }
 
 void cnnvp_pooling(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
 {
     const struct cnnvp_box *output = &step->output;
-    const uint32_t tile_ky = cnnvp_window_rows(layer);
-    const uint32_t tile_kx = cnnvp_window_columns(layer);
     struct cnnvp_epilogue *epilogue = NULL;
     uint32_t table = 0;
     uint32_t weight_half = 0;
-    struct window_part part;
-    for (part.ky = 0; part.ky < layer->ky; part.ky += tile_ky) {
-        part.rows = cnnvp_minimum32(tile_ky, layer->ky - part.ky);
-        for (part.kx = 0; part.kx < layer->kx; part.kx += tile_kx) {
-            part.columns = cnnvp_minimum32(tile_kx, layer->kx - part.kx);
-            const struct cnnvp_box box = part_input(layer, output, &part);
-            const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, &box);
-            if (epilogue == NULL) { /* load before the step before is flushed (pipeline.h) */
-                if (layer->weight_tile_count != 0)
-                    weight_half = cnnvp_load_weight_tile(guest, layer->first_weight_tile, &table);
-                epilogue = cnnvp_begin_results(guest, layer, step);
-            }
-            push_pool_part(guest, layer, output, &part, &box, &tile, epilogue);
+    struct window_part part = {.rows = cnnvp_window_rows(layer), .columns = cnnvp_window_columns(layer)};
+    do {
+        const struct cnnvp_box box = part_input(layer, output, &part);
+        const struct cnnvp_input_tile tile = cnnvp_bring_input(guest, &layer->in, &box);
+        if (epilogue == NULL) { /* load before the step before is flushed (pipeline.h) */
+            if (layer->weight_tile_count != 0)
+                weight_half = cnnvp_load_weight_tile(guest, layer->first_weight_tile, &table);
+            epilogue = cnnvp_begin_results(guest, layer, step);
         }
-    }
+        push_pool_part(guest, layer, output, &part, &box, &tile, epilogue);
+    } while ((part.rows < layer->ky || part.columns < layer->kx) && next_part(layer, &part));
     if (layer->pool == CNNVP_POOL_AVERAGE && layer->by_position) {
         epilogue->row = output->row;
         epilogue->column = output->column;
@@ -366,46 +413,84 @@ static __attribute__((noinline)) void push_more_rows(
     }
 }
 
-/* S000 streams weights past the buffer (A5 L6-L8). Here slices of weights are loaded into one half of the weight buffer
- * while the other half is in use: long bursts instead of one request per input. */
-void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
+/* `one` is a constant at each call. 1: the step has one slice of outputs, of one image. */
+static inline __attribute__((always_inline)) void multiply(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
+                                                           const struct cnnvp_step *step, const int one)
 {
     const uint32_t inputs = cnnvp_layer_inputs(layer);
     const uint32_t outputs = step->output.channels;
-    const uint32_t word_bytes = cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT);
+    const uint32_t tile_in = layer->tile_in;
+    const uint32_t tile_out = one ? outputs : layer->tile_out;
+    const uint32_t more_images = one ? 0 : step->more_images;
     uint32_t weight_tile = cnnvp_weight_tile_number(layer, step->output.channel, 0, 0);
     uint32_t weight_half = 0;
     struct cnnvp_epilogue *epilogue = NULL;
     struct cnnvp_box box = {.channels = 1, .rows = 1};
-    struct cnnvp_matmul matmul;
-    matmul.format = layer->format;
-    matmul.limits = layer->limits;
-    for (uint32_t in = 0; in < inputs; in += layer->tile_in) {
+    struct cnnvp_matmul matmul = {.outputs = outputs, .format = layer->format, .limits = layer->limits};
+    const uint32_t weight_bytes = cnnvp_format_bytes(layer->format, CNNVP_NARROW_B);
+    uint32_t input_bytes = outputs * weight_bytes;
+    uint32_t memory = cnnvp_tensor_address(guest, &layer->in, &box);
+    const uint32_t memory_step = tile_in * layer->in.column_stride << layer->in.word_shift;
+    uint32_t in = 0;
+    do {
         box.column = (int32_t)in;
-        box.columns = matmul.inputs = cnnvp_minimum32(layer->tile_in, inputs - in);
-        const struct cnnvp_input_tile tile = cnnvp_bring_images(guest, &layer->in, &box, step->more_images);
+        box.columns = matmul.inputs = cnnvp_minimum32(tile_in, inputs - in);
+        const struct cnnvp_input_tile tile =
+            layer->in.on_chip ? cnnvp_chip_tile(&layer->in, &box)
+                              : cnnvp_loaded_tile(&layer->in, &box,
+                                                  cnnvp_load_images_from(guest, &layer->in, &box, more_images, memory));
         const uint32_t status =
             cnnvp_scaled_status(layer, cnnvp_slice_status(layer, in == 0, in + matmul.inputs == inputs));
         matmul.in_addr = tile.address;
-        for (uint32_t out = 0; out < outputs; out += layer->tile_out, ++weight_tile) {
-            matmul.outputs = cnnvp_minimum32(layer->tile_out, outputs - out);
+        uint32_t out = 0;
+        do {
+            if (!one) {
+                matmul.outputs = cnnvp_minimum32(tile_out, outputs - out);
+                input_bytes = matmul.outputs * weight_bytes;
+            }
             weight_half = cnnvp_load_weight_tile(guest, weight_tile, &matmul.weight_addr);
-            if (epilogue == NULL)
+            ++weight_tile;
+            if (epilogue == NULL) {
                 epilogue = cnnvp_begin_results(guest, layer, step);
-            matmul.bias_addr = matmul.weight_addr + cnnvp_weight_bytes(layer, matmul.outputs * matmul.inputs);
-            matmul.out_addr = out * word_bytes;
-            matmul.acc_addr = out * layer->sum_bytes;
-            matmul.seed = cnnvp_part_seed(epilogue->seed, out);
+                matmul.seed = epilogue->seed;
+            }
+            matmul.bias_addr = matmul.weight_addr + cnnvp_even(matmul.inputs * input_bytes);
             const uint32_t halves = cnnvp_slice_halves(tile.half, weight_half, epilogue->output_half);
-            cnnvp_push_matmul(guest, status, halves, &matmul);
-            if (step->more_images != 0)
-                push_more_rows(guest, layer, step->more_images, status, halves, &matmul, tile.image_bytes,
+            if (!one) {
+                matmul.out_addr = out * cnnvp_format_bytes(layer->format, CNNVP_NARROW_OUT);
+                matmul.acc_addr = out * layer->sum_bytes;
+                matmul.seed = cnnvp_part_seed(epilogue->seed, out);
+            }
+            if (one && in != 0)
+                cnnvp_push_matmul_again(guest, status, halves, &matmul);
+            else
+                cnnvp_push_matmul(guest, status, halves, &matmul);
+            if (more_images != 0)
+                push_more_rows(guest, layer, more_images, status, halves, &matmul, tile.image_bytes,
                                cnnvp_image_seed(layer, epilogue->seed, 1), out);
-        }
-    }
-    /* cppcheck-suppress uninitvar ; the same */
+            out += tile_out;
+        } while (!one && out < outputs);
+        in += tile_in;
+        memory += memory_step;
+    } while (in < inputs);
     cnnvp_use_table(epilogue, weight_half, matmul.bias_addr + layer->bias * matmul.outputs * CNNVP_WORD_BYTES);
     cnnvp_end_step(guest);
+}
+
+static __attribute__((noinline)) void multiply_any(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
+                                                   const struct cnnvp_step *step)
+{
+    multiply(guest, layer, step, 0);
+}
+
+/* S000 streams weights past the buffer (A5 L6-L8). Here slices of weights are loaded into one half of the weight buffer
+ * while the other half is in use: long bursts instead of one request per input. */
+void cnnvp_fully_connected(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
+{
+    if (step->output.channels <= layer->tile_out && step->more_images == 0)
+        multiply(guest, layer, step, 1);
+    else
+        multiply_any(guest, layer, step);
 }
 
 struct cnnvp_input_tile cnnvp_bring_words(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,

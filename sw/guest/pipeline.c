@@ -11,13 +11,6 @@ static uint32_t bit(uint32_t half, uint32_t buffer)
     return half << buffer;
 }
 
-static const uint32_t *registers(const void *descriptor)
-{
-    return descriptor;
-}
-
-#define REGISTER_COUNT(descriptor) ((uint32_t)(sizeof(descriptor) / sizeof(uint32_t)))
-
 static uint32_t register_of(uint32_t base, size_t offset)
 {
     return base + (uint32_t)(offset / sizeof(uint32_t));
@@ -52,22 +45,21 @@ static uint32_t word_status(uint32_t word_shift)
     return (word_shift ^ 1u) << CNNVP_STATUS_request_bytes;
 }
 
-static inline __attribute__((always_inline)) void push_transfer(
-    struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves, uint32_t interleaved,
-    uint32_t base, const struct cnnvp_transfer *transfer, uint32_t changed)
+/* Pushes a transfer whose descriptor is in memory. */
+static __attribute__((noinline)) void push_stored(struct cnnvp_guest *guest, uint32_t high, uint32_t interleaved,
+                                                  uint32_t base, const struct cnnvp_transfer *transfer)
 {
-    cnnvp_element_push_tile(&guest->element, base, cnnvp_word_high(opcode, status, base, halves), interleaved,
-                            registers(transfer), REGISTER_COUNT(*transfer), 1, changed, 0);
+    cnnvp_element_push_tile(&guest->element, base, high, interleaved, cnnvp_registers(transfer),
+                            CNNVP_REGISTERS(*transfer), 1, UINT32_MAX, 0);
 }
 
-/* The same for a transfer in registers that loads or stores of layers use, too. */
-static __attribute__((noinline)) void push_shared(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status,
-                                                  uint32_t halves, uint32_t immediate, uint32_t base,
-                                                  const struct cnnvp_transfer *transfer)
+/* The same in registers that loads or stores of layers use, too. */
+static void push_shared(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
+                        uint32_t immediate, uint32_t base, const struct cnnvp_transfer *transfer)
 {
     guest->load_of = NULL;
     guest->store_of = NULL;
-    push_transfer(guest, opcode, status, halves, immediate, base, transfer, UINT32_MAX);
+    push_stored(guest, cnnvp_word_high(opcode, status, base, halves), immediate, base, transfer);
 }
 
 static inline uint32_t load_status(enum cnnvp_buffer buffer, uint32_t word_shift)
@@ -86,16 +78,17 @@ static void push_load(struct cnnvp_guest *guest, const struct cnnvp_transfer *tr
 
 /* The same without a function call, if the queue has room, so that the descriptor need not be in memory. */
 static inline __attribute__((always_inline)) void put_load(
-    struct cnnvp_guest *guest, const struct cnnvp_transfer *transfer, uint32_t changed, enum cnnvp_buffer buffer,
-    uint32_t half, enum cnnvp_descriptor_base base, uint32_t word_shift, uint32_t interleaved)
+    struct cnnvp_guest *guest, const struct cnnvp_transfer *transfer, uint32_t changed, uint32_t always,
+    enum cnnvp_buffer buffer, uint32_t half, enum cnnvp_descriptor_base base, uint32_t word_shift, uint32_t interleaved)
 {
     struct cnnvp_element *element = &guest->element;
     const uint32_t status = load_status(buffer, word_shift);
     const uint32_t place = element->base + CNNVP_ELEMENT_PUSH_LO;
-    element->free -= cnnvp_element_words(REGISTER_COUNT(*transfer), changed) + 1u;
-    (void)cnnvp_element_put_tile(element, place, 0, (uint32_t)base,
-                                 cnnvp_word_high(CNNVP_OPCODE_request, status, (uint32_t)base, bit(half, buffer)),
-                                 interleaved, registers(transfer), REGISTER_COUNT(*transfer), 1, changed, 0);
+    element->free -= cnnvp_element_words(CNNVP_REGISTERS(*transfer), changed) + 1u;
+    (void)cnnvp_element_put_tile(
+        element, place, 0, (uint32_t)base,
+        cnnvp_word_high(CNNVP_OPCODE_request, status, (uint32_t)base, bit(half, buffer)), interleaved,
+        cnnvp_registers(transfer), CNNVP_REGISTERS(*transfer), 1, changed, always);
     cnnvp_element_put(element->machine, place,
                       cnnvp_word_high(CNNVP_OPCODE_receive, status, (uint32_t)base, bit(half, buffer)), 0);
 }
@@ -106,8 +99,8 @@ static inline int is_ready(const struct cnnvp_guest *guest, enum cnnvp_buffer bu
     uint32_t needed = 0;
     for (uint32_t i = 0; i < CNNVP_EPILOGUES; ++i)
         needed |= guest->waiting[i].needs;
-    return (needed & CNNVP_NEEDS(buffer, half)) == 0 &&
-           guest->element.free >= REGISTER_COUNT(struct cnnvp_transfer) + 2u;
+    return (needed == 0 || (needed & CNNVP_NEEDS(buffer, half)) == 0) &&
+           guest->element.free >= CNNVP_REGISTERS(struct cnnvp_transfer) + 2u;
 }
 
 /* Pushes the epilogues that need what lies in a half, before the half is loaded anew. */
@@ -180,9 +173,7 @@ void cnnvp_load_results(struct cnnvp_guest *guest, const struct cnnvp_tensor *te
 /* Chooses the half that the next box goes to. */
 static uint32_t next_input(struct cnnvp_guest *guest)
 {
-    guest->next_input =
-        guest->tile_half != 0 ? guest->tile_half - 1u : cnnvp_next_half(guest->next_input, guest->binary->input_halves);
-    return guest->next_input;
+    return guest->next_input = guest->tile_half != 0 ? guest->tile_half - 1u : guest->next_input ^ guest->other_input;
 }
 
 /* Loads a box into a half that is ready for it. */
@@ -191,34 +182,52 @@ static __attribute__((noinline)) uint32_t load_tile(struct cnnvp_guest *guest, c
 {
     const struct cnnvp_transfer transfer = planes(tensor, box, memory, tensor->chip_address, box->rows * box->columns);
     guest->load_of = tensor;
-    put_load(guest, &transfer, UINT32_MAX, CNNVP_BUFFER_INPUT, half, CNNVP_BASE_LOAD, tensor->word_shift,
+    put_load(guest, &transfer, UINT32_MAX, 0, CNNVP_BUFFER_INPUT, half, CNNVP_BASE_LOAD, tensor->word_shift,
              tensor->column_stride);
     return half;
+}
+
+/* The same, if the registers hold all but its address in memory and the number of words. */
+static inline uint32_t load_tile_again(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor,
+                                       const struct cnnvp_box *box, uint32_t half, uint32_t memory)
+{
+    const struct cnnvp_transfer transfer = {.memory_addr = memory, .feature_words = feature_words(tensor, box)};
+    put_load(guest, &transfer, TRANSFER_BIT(memory_addr) | TRANSFER_BIT(feature_words), 0, CNNVP_BUFFER_INPUT, half,
+             CNNVP_BASE_LOAD, tensor->word_shift, tensor->column_stride);
+    return half;
+}
+
+/* 1: the slot holds a box of this size. */
+static inline int has_box(const struct cnnvp_slot *slot, const struct cnnvp_box *box, uint32_t more_images)
+{
+    return slot->channels == box->channels && slot->rows == box->rows && slot->columns == box->columns &&
+           slot->images == more_images;
 }
 
 uint32_t cnnvp_load_images(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_box *box,
                            uint32_t more_images)
 {
-    const uint32_t memory = cnnvp_tensor_address(guest, tensor, box);
-    for (uint32_t half = 0; half < CNNVP_HALVES; ++half) {
-        const struct cnnvp_slot *slot = &guest->input[half];
-        if (slot->address == memory && slot->channels == box->channels && slot->rows == box->rows &&
-            slot->columns == box->columns && slot->images == more_images)
+    return cnnvp_load_images_from(guest, tensor, box, more_images, cnnvp_tensor_address(guest, tensor, box));
+}
+
+__attribute__((noinline)) uint32_t cnnvp_load_images_from(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor,
+                                                          const struct cnnvp_box *box, uint32_t more_images,
+                                                          uint32_t memory)
+{
+#pragma GCC unroll 2
+    for (uint32_t half = 0; half < CNNVP_HALVES; ++half)
+        if (guest->input[half].address == memory && has_box(&guest->input[half], box, more_images))
             return half;
-    }
     const uint32_t half = next_input(guest);
     guest->input[half] = (struct cnnvp_slot){memory, box->channels, box->rows, box->columns, more_images};
     if (more_images != 0 || !is_ready(guest, CNNVP_BUFFER_INPUT, half)) {
         const uint32_t plane = box->rows * box->columns;
         return load_boxes(guest, tensor, box, more_images, half, tensor->chip_address, box->channels * plane, plane);
     }
-    if (guest->load_of != tensor ||
-        !holds_shape(guest, CNNVP_BASE_LOAD, box->columns << tensor->word_shift, box->rows, box->channels))
-        return load_tile(guest, tensor, box, half, memory);
-    const struct cnnvp_transfer transfer = {.memory_addr = memory, .feature_words = feature_words(tensor, box)};
-    put_load(guest, &transfer, TRANSFER_BIT(memory_addr) | TRANSFER_BIT(feature_words), CNNVP_BUFFER_INPUT, half,
-             CNNVP_BASE_LOAD, tensor->word_shift, tensor->column_stride);
-    return half;
+    if (guest->load_of == tensor &&
+        holds_shape(guest, CNNVP_BASE_LOAD, box->columns << tensor->word_shift, box->rows, box->channels))
+        return load_tile_again(guest, tensor, box, half, memory);
+    return load_tile(guest, tensor, box, half, memory);
 }
 
 uint32_t cnnvp_load_batch(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_box *box,
@@ -388,19 +397,24 @@ static inline __attribute__((always_inline)) uint32_t load_passing(
     for (uint32_t half = 0; half < CNNVP_HALVES; ++half)
         if (guest->weight[half] == memory)
             return half;
-    const uint32_t half = guest->next_weight = cnnvp_next_half(guest->next_weight, guest->binary->weight_halves);
+    const uint32_t half = guest->next_weight ^= guest->other_weight;
     guest->weight[half] = memory;
-    if (!guest->in_group)
+    if (__builtin_expect(!guest->in_group, 1))
         guest->group_weights = 0; /* the tile may overwrite weight tiles of a group */
-    if (!is_ready(guest, CNNVP_BUFFER_WEIGHT, half))
-        return load_words(guest, weight_tile, memory, half, 0, word_shift);
-    /* If the weight tile before had as many bytes, only the addresses differ. */
+    /* These registers are used for weight tiles alone: addresses and numbers of bytes are all that differs. */
     const struct cnnvp_transfer transfer = all_words(weight_tile, memory, 0);
-    if (guest->element.value[register_of(CNNVP_BASE_WEIGHTS, offsetof(struct cnnvp_transfer, row_bytes))] ==
-        weight_tile->bytes)
-        put_load(guest, &transfer, 3u, CNNVP_BUFFER_WEIGHT, half, CNNVP_BASE_WEIGHTS, word_shift, 0);
+    const uint32_t held =
+        guest->element.value[register_of(CNNVP_BASE_WEIGHTS, offsetof(struct cnnvp_transfer, row_bytes))];
+    if (held == 0 || !is_ready(guest, CNNVP_BUFFER_WEIGHT, half))
+        return load_words(guest, weight_tile, memory, half, 0, word_shift);
+    const uint32_t addresses = TRANSFER_BIT(memory_addr) | TRANSFER_BIT(buffer_addr);
+    const uint32_t bytes = TRANSFER_BIT(row_bytes) | TRANSFER_BIT(memory_row_stride) | TRANSFER_BIT(buffer_row_stride) |
+                           TRANSFER_BIT(memory_plane_stride) | TRANSFER_BIT(buffer_plane_stride);
+    if (held == weight_tile->bytes)
+        put_load(guest, &transfer, addresses, 0, CNNVP_BUFFER_WEIGHT, half, CNNVP_BASE_WEIGHTS, word_shift, 0);
     else
-        put_load(guest, &transfer, UINT32_MAX, CNNVP_BUFFER_WEIGHT, half, CNNVP_BASE_WEIGHTS, word_shift, 0);
+        put_load(guest, &transfer, addresses | bytes, bytes, CNNVP_BUFFER_WEIGHT, half, CNNVP_BASE_WEIGHTS, word_shift,
+                 0);
     return half;
 }
 
@@ -436,14 +450,11 @@ void cnnvp_forget_weights(struct cnnvp_guest *guest)
         guest->weight[half] = CNNVP_NOWHERE;
 }
 
-/* Pushes a calculation. Registers that depend on number formats are pushed each time: `format`, those in the mask
- * `others`, and `limits`, the last register, which is skipped if the instruction does not clip. */
-#define PUSH_CALCULATION(guest, base, high, immediate, descriptor, changed, others)                     \
-    cnnvp_element_push_tile(                                                                            \
-        &(guest)->element, base, high, immediate, registers(descriptor), REGISTER_COUNT(*(descriptor)), \
-        (high) >> (CNNVP_WORD_STATUS - 32 + CNNVP_STATUS_conv_clip) & 1u, changed,                      \
-        1u << offsetof(__typeof__(*(descriptor)), format) / sizeof(uint32_t) |                          \
-            1u << (REGISTER_COUNT(*(descriptor)) - 1u) | (others))
+/* `others`: other registers that are pushed each time. */
+#define PUSH_CALCULATION(guest, base, high, immediate, descriptor, changed, others)                            \
+    cnnvp_element_push_tile(                                                                                   \
+        &(guest)->element, base, high, immediate, cnnvp_registers(descriptor), CNNVP_REGISTERS(*(descriptor)), \
+        cnnvp_clips(high), changed, CNNVP_ALWAYS(descriptor) | (others))
 
 #define WINDOW_BIT(member) (1u << offsetof(struct cnnvp_window, member) / sizeof(uint32_t))
 
@@ -459,11 +470,20 @@ void cnnvp_push_window(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint
 void cnnvp_push_window_with_write_out(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status,
                                       uint32_t halves, const struct cnnvp_window *window, uint32_t is_added)
 {
-    const uint32_t high = cnnvp_word_high(opcode, status, guest->window_at, halves);
-    guest->last_window = high;
-    ++guest->windows;
-    PUSH_CALCULATION(guest, guest->window_at, high, guest->block, window, UINT32_MAX,
-                     is_added ? WINDOW_BIT(seed) : WINDOW_BIT(valid_cols));
+    struct cnnvp_element *element = &guest->element;
+    const size_t other = is_added ? offsetof(struct cnnvp_window, seed) : offsetof(struct cnnvp_window, valid_cols);
+    if (element->capture != NULL) {
+        const uint32_t high = cnnvp_word_high(opcode, status, guest->window_at, halves);
+        guest->last_window = high;
+        ++guest->windows;
+        cnnvp_element_push_slowly(
+            element, high, guest->block, cnnvp_registers(window), CNNVP_REGISTERS(*window) - (cnnvp_clips(high) ^ 1u),
+            CNNVP_ALWAYS(window) | 1u << other / sizeof(uint32_t));
+        return;
+    }
+    /* Another value is remembered, so that the register is pushed. */
+    element->value[register_of(guest->window_at, other)] = ~cnnvp_registers(window)[other / sizeof(uint32_t)];
+    cnnvp_push_window(guest, opcode, status, halves, window);
 }
 
 void cnnvp_push_window_again(struct cnnvp_guest *guest, uint32_t high, const struct cnnvp_window *window)
@@ -680,10 +700,10 @@ static void push_move_again(struct cnnvp_guest *guest, const struct cnnvp_epilog
 }
 
 /* Pushes the transfer of results to the layout of the next layer's storage parameters: a store, or a move, which has
- * its source where a store has its memory address. `changed`: registers that may have a new value. Live values in a
- * slot are recorded when the layer is done. */
+ * its source where a store has its memory address. `changed`: registers that may have a new value; `has_room`: 1: the
+ * queue is known to have room; both are constants. Live values in a slot are recorded when the layer is done. */
 static inline __attribute__((always_inline)) void push_results_transfer(
-    struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue, uint32_t changed)
+    struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue, uint32_t changed, const int has_room)
 {
     const struct cnnvp_tensor *out = &epilogue->layer->out;
     const uint32_t row = epilogue->width << out->word_shift;
@@ -704,33 +724,37 @@ static inline __attribute__((always_inline)) void push_results_transfer(
         .feature_words = out->on_chip == CNNVP_PLACE_SLOT ? 0 : epilogue->channels * epilogue->height * epilogue->width,
     };
     const uint32_t output = bit(epilogue->output_half, CNNVP_BUFFER_OUTPUT);
-    push_transfer(guest, moves ? CNNVP_OPCODE_move : CNNVP_OPCODE_store,
-                  moves ? move_status(out) : CNNVP_BUFFER_OUTPUT | word_status(out->word_shift),
-                  moves ? output | bit(out->chip_half, CNNVP_BUFFER_INPUT) : output, out->column_stride,
-                  epilogue->store_at, &transfer, changed);
+    const uint32_t operation =
+        moves ? cnnvp_word_high(CNNVP_OPCODE_move, move_status(out), 0, bit(out->chip_half, CNNVP_BUFFER_INPUT))
+              : cnnvp_word_high(CNNVP_OPCODE_store, CNNVP_BUFFER_OUTPUT | word_status(out->word_shift), 0, 0);
+    const uint32_t high = operation | cnnvp_word_high(0, 0, epilogue->store_at, output);
+    struct cnnvp_element *element = &guest->element;
+    const uint32_t words = cnnvp_element_words(CNNVP_REGISTERS(transfer), changed);
+    if (!has_room && element->free < words) {
+        const struct cnnvp_transfer stored = transfer; /* only here the descriptor needs to be in memory */
+        guest->store_of = NULL;                        /* words may be collected */
+        push_stored(guest, high, out->column_stride, epilogue->store_at, &stored);
+        return;
+    }
+    element->free -= words;
+    (void)cnnvp_element_put_tile(
+        element, element->base + CNNVP_ELEMENT_PUSH_LO, 0, epilogue->store_at, high, out->column_stride,
+        cnnvp_registers(&transfer), CNNVP_REGISTERS(transfer), 1, changed, 0);
 }
 
-static __attribute__((noinline)) void push_results(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
+#define RESULT_ADDRESSES (TRANSFER_BIT(memory_addr) | TRANSFER_BIT(buffer_addr))
+
+/* 1: the registers hold the descriptor of as many results of the layer, and the queue has room for their addresses. */
+static inline int has_results_elsewhere(const struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
 {
-    push_results_transfer(guest, epilogue, UINT32_MAX);
+    return guest->store_of == epilogue->layer && epilogue->more_images == 0 &&
+           guest->element.free >= cnnvp_element_words(0, RESULT_ADDRESSES) &&
+           holds_shape(guest, epilogue->store_at, epilogue->width << epilogue->layer->out.word_shift, epilogue->height,
+                       epilogue->channels);
 }
 
-/* The same, if the registers hold the descriptor of as many results of the layer and the queue has room. */
-static inline __attribute__((always_inline)) int push_results_elsewhere(struct cnnvp_guest *guest,
-                                                                        const struct cnnvp_epilogue *epilogue)
-{
-    const struct cnnvp_tensor *out = &epilogue->layer->out;
-    const uint32_t addresses = TRANSFER_BIT(memory_addr) | TRANSFER_BIT(buffer_addr);
-    if (guest->store_of != epilogue->layer || epilogue->more_images != 0 ||
-        guest->element.free < cnnvp_element_words(0, addresses) ||
-        !holds_shape(guest, epilogue->store_at, epilogue->width << out->word_shift, epilogue->height,
-                     epilogue->channels))
-        return 0;
-    push_results_transfer(guest, epilogue, addresses);
-    return 1;
-}
-
-static void push_image(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
+/* Pushes what is done with an image's results before they are stored. */
+static __attribute__((noinline)) void push_image(struct cnnvp_guest *guest, const struct cnnvp_epilogue *epilogue)
 {
     const struct cnnvp_layer *layer = epilogue->layer;
     const uint32_t own = layer->added.tag != 0 ? layer->added.first_post : layer->post_count;
@@ -743,24 +767,19 @@ static void push_image(struct cnnvp_guest *guest, const struct cnnvp_epilogue *e
             push_addition(guest, epilogue);
         push_posts(guest, epilogue, own + layer->added.clips, layer->post_count);
     }
-    if (epilogue->again && layer->out.on_chip)
-        push_move_again(guest, epilogue);
-    else
-        push_results(guest, epilogue);
 }
 
-/* Pushes the rest of a step, for each of its images. */
-static __attribute__((noinline)) void push_images(struct cnnvp_guest *guest, struct cnnvp_epilogue *epilogue)
+/* Goes to the next of the images whose results wait. Returns 0 if there is none. */
+static inline int next_image(struct cnnvp_epilogue *epilogue)
 {
     const struct cnnvp_layer *layer = epilogue->layer;
-    for (;; --epilogue->more_images) {
-        push_image(guest, epilogue);
-        if (epilogue->more_images == 0)
-            return;
-        epilogue->result_address += layer->image_bytes;
-        epilogue->address += layer->out.image_stride + layer->out.batch_stride;
-        epilogue->seed = cnnvp_image_seed(layer, epilogue->seed, 1);
-    }
+    if (epilogue->more_images == 0)
+        return 0;
+    --epilogue->more_images;
+    epilogue->result_address += layer->image_bytes;
+    epilogue->address += layer->out.image_stride + layer->out.batch_stride;
+    epilogue->seed = cnnvp_image_seed(layer, epilogue->seed, 1);
+    return 1;
 }
 
 /* 1: the results of one image are stored as the calculation's write-out leaves them. */
@@ -777,36 +796,71 @@ static inline void push_epilogue(struct cnnvp_guest *guest)
     struct cnnvp_epilogue *epilogue = cnnvp_epilogue(guest, guest->waiting_first++);
     cnnvp_element_layer(&guest->element, epilogue->layer->tag);
     epilogue->needs = 0;
-    if (push_results_elsewhere(guest, epilogue))
+    if (has_results_elsewhere(guest, epilogue)) {
+        push_results_transfer(guest, epilogue, RESULT_ADDRESSES, 1);
         return;
-    const int plain = is_plain(epilogue);
-    guest->store_of = plain && guest->element.free != 0 ? epilogue->layer : NULL; /* 0: words may be collected */
-    if (plain)
-        push_results(guest, epilogue);
-    else
-        push_images(guest, epilogue);
-}
-
-void cnnvp_make_room(struct cnnvp_guest *guest)
-{
-    struct cnnvp_epilogue *epilogue = cnnvp_epilogue(guest, guest->waiting_first);
-    const uint32_t but = guest->binary->output_halves - 1u;
-    if (guest->waiting_end - guest->waiting_first == but + 1u && guest->element.tag == epilogue->layer->tag &&
-        push_results_elsewhere(guest, epilogue)) {
-        ++guest->waiting_first;
-        epilogue->needs = 0;
-    } else {
-        cnnvp_flush_epilogues(guest, but);
     }
+    const int plain = is_plain(epilogue);
+    guest->store_of = plain ? epilogue->layer : NULL;
+    do {
+        if (!plain)
+            push_image(guest, epilogue);
+        if (!plain && epilogue->again && epilogue->layer->out.on_chip)
+            push_move_again(guest, epilogue);
+        else
+            push_results_transfer(guest, epilogue, UINT32_MAX, 0);
+    } while (!plain && next_image(epilogue));
 }
 
-void cnnvp_flush_epilogues(struct cnnvp_guest *guest, uint32_t but)
+static __attribute__((noinline)) void push_any_epilogues(struct cnnvp_guest *guest, uint32_t but)
 {
-    if (guest->waiting_end - guest->waiting_first <= but)
-        return;
     const uint32_t tag = guest->element.tag;
     do
         push_epilogue(guest);
     while (guest->waiting_end - guest->waiting_first > but);
     cnnvp_element_layer(&guest->element, tag);
+}
+
+static inline void put_layer(struct cnnvp_element *element, uint32_t tag)
+{
+    cnnvp_element_put(element->machine, element->base + CNNVP_ELEMENT_PUSH_LO,
+                      cnnvp_word_high(CNNVP_OPCODE_layer, 0, 0, 0), tag);
+}
+
+void cnnvp_push_epilogues(struct cnnvp_guest *guest, uint32_t but)
+{
+    struct cnnvp_epilogue *epilogue = cnnvp_epilogue(guest, guest->waiting_first);
+    struct cnnvp_element *element = &guest->element;
+    const struct cnnvp_layer *layer = epilogue->layer;
+    /* One store with its descriptor is frequent: it needs no function calls. */
+    if (guest->waiting_end - guest->waiting_first != but + 1u || guest->store_of == layer || !is_plain(epilogue) ||
+        element->free < CNNVP_REGISTERS(struct cnnvp_transfer) + 3u) {
+        push_any_epilogues(guest, but);
+        return;
+    }
+    const uint32_t tag = element->tag;
+    ++guest->waiting_first;
+    epilogue->needs = 0;
+    guest->store_of = layer;
+    if (tag != layer->tag) {
+        element->free -= 2u;
+        put_layer(element, layer->tag);
+    }
+    push_results_transfer(guest, epilogue, UINT32_MAX, 1);
+    if (tag != layer->tag)
+        put_layer(element, tag);
+}
+
+void cnnvp_make_room(struct cnnvp_guest *guest)
+{
+    struct cnnvp_epilogue *epilogue = cnnvp_epilogue(guest, guest->waiting_first);
+    const uint32_t but = guest->other_output;
+    if (guest->waiting_end - guest->waiting_first == but + 1u && guest->element.tag == epilogue->layer->tag &&
+        has_results_elsewhere(guest, epilogue)) {
+        ++guest->waiting_first;
+        epilogue->needs = 0;
+        push_results_transfer(guest, epilogue, RESULT_ADDRESSES, 1);
+    } else {
+        cnnvp_flush_epilogues(guest, but);
+    }
 }

@@ -80,6 +80,9 @@ void cnnvp_load_results(struct cnnvp_guest *guest, const struct cnnvp_tensor *te
  * tensor's chip_address on. Returns the half. Loads nothing if a half holds them already. */
 uint32_t cnnvp_load_images(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_box *box,
                            uint32_t more_images);
+/* The same, for the box whose address in memory is `memory`. */
+uint32_t cnnvp_load_images_from(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor,
+                                const struct cnnvp_box *box, uint32_t more_images, uint32_t memory);
 
 /* The same, with the images of each channel one after the other. Always loads. */
 uint32_t cnnvp_load_batch(struct cnnvp_guest *guest, const struct cnnvp_tensor *tensor, const struct cnnvp_box *box,
@@ -126,6 +129,21 @@ uint32_t cnnvp_load_tensor_weight_tile(struct cnnvp_guest *guest, const struct c
 /* Invalidates the weight tiles in the weight buffer, because a tensor has new contents. */
 void cnnvp_forget_weights(struct cnnvp_guest *guest);
 
+/* Descriptors as registers: their number, and the mask of one. */
+#define CNNVP_REGISTERS(descriptor) ((uint32_t)(sizeof(descriptor) / sizeof(uint32_t)))
+#define CNNVP_BIT(descriptor, member) (1u << offsetof(__typeof__(*(descriptor)), member) / sizeof(uint32_t))
+static inline const uint32_t *cnnvp_registers(const void *descriptor)
+{
+    return descriptor;
+}
+/* Of a calculation, registers that depend on number formats are pushed each time: `format`, and `limits`, the last
+ * register, which is skipped if the instruction does not clip. */
+#define CNNVP_ALWAYS(descriptor) (CNNVP_BIT(descriptor, format) | 1u << (CNNVP_REGISTERS(*(descriptor)) - 1u))
+static inline uint32_t cnnvp_clips(uint32_t high)
+{
+    return high >> (CNNVP_WORD_STATUS - 32 + CNNVP_STATUS_conv_clip) & 1u;
+}
+
 /* Push a calculation. Registers that hold number formats are pushed each time. */
 void cnnvp_push_window(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                        const struct cnnvp_window *window);
@@ -139,6 +157,25 @@ void cnnvp_push_window_again(struct cnnvp_guest *guest, uint32_t high, const str
 /* The same for guest->window, if the step before pushed it: only addresses may differ. */
 void cnnvp_push_window_elsewhere(struct cnnvp_guest *guest, uint32_t halves);
 void cnnvp_push_matmul(struct cnnvp_guest *guest, uint32_t status, uint32_t halves, const struct cnnvp_matmul *matmul);
+/* The same for the next slice of inputs of a step: only addresses and the number of inputs may differ. Inline, because
+ * it is all that most slices need of the core besides their loads. */
+static inline void cnnvp_push_matmul_again(struct cnnvp_guest *guest, uint32_t status, uint32_t halves,
+                                           const struct cnnvp_matmul *matmul)
+{
+    struct cnnvp_element *element = &guest->element;
+    const uint32_t high = cnnvp_word_high(CNNVP_OPCODE_matmul, status, CNNVP_BASE_MATMUL, halves);
+    const uint32_t changed = CNNVP_BIT(matmul, in_addr) | CNNVP_BIT(matmul, inputs) | CNNVP_BIT(matmul, weight_addr) |
+                             CNNVP_BIT(matmul, bias_addr) | CNNVP_ALWAYS(matmul);
+    const uint32_t words = cnnvp_element_words(CNNVP_REGISTERS(*matmul), changed);
+    if (element->free < words) {
+        cnnvp_push_matmul(guest, status, halves, matmul);
+        return;
+    }
+    element->free -= words;
+    (void)cnnvp_element_put_tile(
+        element, element->base + CNNVP_ELEMENT_PUSH_LO, 0, CNNVP_BASE_MATMUL, high, 0, cnnvp_registers(matmul),
+        CNNVP_REGISTERS(*matmul), cnnvp_clips(high), changed, CNNVP_ALWAYS(matmul));
+}
 void cnnvp_push_vector(struct cnnvp_guest *guest, enum cnnvp_opcode opcode, uint32_t status, uint32_t halves,
                        const struct cnnvp_vector *vector);
 
@@ -173,19 +210,20 @@ static inline uint32_t cnnvp_image_seed(const struct cnnvp_layer *layer, uint32_
     return cnnvp_rounds_by_chance(layer) ? seed + image * CNNVP_IMAGE_SEEDS : 0;
 }
 
-/* Pushes waiting epilogues, oldest first, until only the youngest `but` are left. */
-void cnnvp_flush_epilogues(struct cnnvp_guest *guest, uint32_t but);
-
-static inline uint32_t cnnvp_next_half(uint32_t half, uint32_t halves)
+/* Pushes waiting epilogues, oldest first, until only the youngest `but` are left. At least one is pushed. */
+void cnnvp_push_epilogues(struct cnnvp_guest *guest, uint32_t but);
+/* The same, if more wait. */
+static inline void cnnvp_flush_epilogues(struct cnnvp_guest *guest, uint32_t but)
 {
-    return (half ^ 1u) & (halves - 1u);
+    if (guest->waiting_end - guest->waiting_first > but)
+        cnnvp_push_epilogues(guest, but);
 }
 
 /* 1: the next step's output half is free. With one half, the step before has left it; with two, the step before
  * that. */
 static inline int cnnvp_has_room(const struct cnnvp_guest *guest)
 {
-    return guest->waiting_end - guest->waiting_first < guest->binary->output_halves;
+    return guest->waiting_end - guest->waiting_first <= guest->other_output;
 }
 /* Makes it free. */
 void cnnvp_make_room(struct cnnvp_guest *guest);
@@ -202,8 +240,7 @@ static inline struct cnnvp_epilogue *cnnvp_epilogue(struct cnnvp_guest *guest, u
 static inline struct cnnvp_epilogue *cnnvp_begin_step(struct cnnvp_guest *guest)
 {
     struct cnnvp_epilogue *epilogue = cnnvp_epilogue(guest, guest->waiting_end);
-    guest->next_output = cnnvp_next_half(guest->next_output, guest->binary->output_halves);
-    epilogue->output_half = guest->next_output;
+    epilogue->output_half = guest->next_output ^= guest->other_output;
     return epilogue;
 }
 /* Ends the step; its epilogue waits. */

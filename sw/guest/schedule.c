@@ -13,7 +13,7 @@ enum scratchpad_register {
 /* A function of layers.h. */
 typedef void layer_function(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step);
 
-static layer_function *function_of(const struct cnnvp_layer *layer)
+static inline layer_function *function_of(const struct cnnvp_layer *layer)
 {
     switch (layer->op) {
     case CNNVP_OP_CONV:
@@ -38,28 +38,44 @@ void cnnvp_schedule_note(struct cnnvp_guest *guest, const struct cnnvp_tensor *t
     guest->notes[guest->note_count++] = (struct cnnvp_note){tensor, words};
 }
 
-void cnnvp_schedule_settle(struct cnnvp_guest *guest)
+static __attribute__((noinline)) void push_notes(struct cnnvp_guest *guest)
 {
-    cnnvp_flush_epilogues(guest, 0);
     for (uint32_t i = 0; i < guest->note_count; ++i)
         cnnvp_push_live(guest, guest->notes[i].tensor, guest->notes[i].words, CNNVP_BASE_LIVE);
     guest->note_count = 0;
 }
 
-void cnnvp_schedule_begin(struct cnnvp_guest *guest, const struct cnnvp_layer *layer)
+static inline void settle(struct cnnvp_guest *guest)
+{
+    cnnvp_flush_epilogues(guest, 0);
+    if (guest->note_count != 0)
+        push_notes(guest);
+}
+
+void cnnvp_schedule_settle(struct cnnvp_guest *guest)
+{
+    settle(guest);
+}
+
+static inline void begin_layer(struct cnnvp_guest *guest, const struct cnnvp_layer *layer)
 {
     uint32_t address;
     cnnvp_element_layer(&guest->element, layer->tag);
     if (layer->weight_tile_count != 0)
         (void)cnnvp_load_weight_tile(guest, layer->first_weight_tile, &address);
-    cnnvp_schedule_settle(guest);
+    settle(guest);
     cnnvp_forget_inputs(guest);
 }
 
-static void run_tiles(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_box *box,
-                      struct cnnvp_step *step)
+void cnnvp_schedule_begin(struct cnnvp_guest *guest, const struct cnnvp_layer *layer)
 {
-    layer_function *const function = function_of(layer);
+    begin_layer(guest, layer);
+}
+
+/* Runs the tiles of a group of output channels, for the images in work. `step` has all but their rows and columns. */
+static inline void run_tiles(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_box *box,
+                             struct cnnvp_step *step, layer_function *function)
+{
     for (uint32_t row = 0; row < box->rows; row += layer->tile_h) {
         step->output.row = box->row + (int32_t)row;
         step->output.rows = cnnvp_minimum32(layer->tile_h, box->rows - row);
@@ -71,40 +87,68 @@ static void run_tiles(struct cnnvp_guest *guest, const struct cnnvp_layer *layer
     }
 }
 
-/* Runs a group of output channels for `images` of the batch's images. */
-static void run_group(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_box *box,
-                      uint32_t channel, uint32_t first, uint32_t images)
+/* Makes the step's channels those of the group from `channel` on. */
+static inline void take_group(const struct cnnvp_layer *layer, const struct cnnvp_box *box, struct cnnvp_step *step,
+                              uint32_t channel)
 {
-    struct cnnvp_step step = {
-        .output = {.channel = channel, .channels = cnnvp_minimum32(layer->group_out, box->channels - channel)},
-        .place = &step.output};
-    for (uint32_t image = 0; image < images; image += layer->tile_images) {
-        guest->image_number = guest->batch_first + first + image;
-        step.more_images = cnnvp_minimum32(layer->tile_images, images - image) - 1u;
-        run_tiles(guest, layer, box, &step);
+    step->output.channel = channel;
+    step->output.channels = cnnvp_minimum32(layer->group_out, box->channels - channel);
+}
+
+/* Runs all steps of a box for a batch of several images. */
+static __attribute__((noinline)) void run_batch(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
+                                                const struct cnnvp_box *box, layer_function *function)
+{
+    struct cnnvp_step step = {.place = &step.output};
+    const uint32_t together = layer->images_outer ? layer->tile_images : guest->batch_images;
+    for (uint32_t first = 0; first < guest->batch_images; first += together) {
+        const uint32_t end = first + cnnvp_minimum32(together, guest->batch_images - first);
+        for (uint32_t channel = 0; channel < box->channels; channel += layer->group_out) {
+            take_group(layer, box, &step, channel);
+            for (uint32_t image = first; image < end; image += layer->tile_images) {
+                guest->image_number = guest->batch_first + image;
+                step.more_images = cnnvp_minimum32(layer->tile_images, end - image) - 1u;
+                run_tiles(guest, layer, box, &step, function);
+            }
+        }
     }
 }
 
-static __attribute__((noinline)) void run_steps(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
-                                                const struct cnnvp_box *box)
+/* The same for one image. */
+static __attribute__((noinline)) void run_image(struct cnnvp_guest *guest, const struct cnnvp_layer *layer,
+                                                const struct cnnvp_box *box, layer_function *function)
 {
-    const uint32_t together = layer->images_outer ? layer->tile_images : guest->batch_images;
-    for (uint32_t first = 0; first < guest->batch_images; first += together)
-        for (uint32_t channel = 0; channel < box->channels; channel += layer->group_out)
-            run_group(guest, layer, box, channel, first, cnnvp_minimum32(together, guest->batch_images - first));
+    struct cnnvp_step step = {.place = &step.output};
+    guest->image_number = guest->batch_first;
+    for (uint32_t channel = 0; channel < box->channels; channel += layer->group_out) {
+        take_group(layer, box, &step, channel);
+        run_tiles(guest, layer, box, &step, function);
+    }
+}
+
+/* Runs all steps of the box of results that `step` has. */
+static inline void run_box(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_step *step)
+{
+    const struct cnnvp_box *box = &step->output;
+    layer_function *const function = function_of(layer);
+    if (guest->batch_images != 1u) {
+        run_batch(guest, layer, box, function);
+        return;
+    }
+    /* One step is frequent, and takes no loops. */
+    if (layer->group_out < box->channels || layer->tile_h < box->rows || layer->tile_w < box->columns ||
+        box->channels == 0) {
+        run_image(guest, layer, box, function);
+        return;
+    }
+    guest->image_number = guest->batch_first;
+    function(guest, layer, step);
 }
 
 void cnnvp_schedule_box(struct cnnvp_guest *guest, const struct cnnvp_layer *layer, const struct cnnvp_box *box)
 {
-    /* One step is frequent, and takes no loops. */
-    if (layer->group_out < box->channels || layer->tile_h < box->rows || layer->tile_w < box->columns ||
-        guest->batch_images != 1u || box->channels == 0) {
-        run_steps(guest, layer, box);
-        return;
-    }
     const struct cnnvp_step step = {.output = *box, .place = &step.output};
-    guest->image_number = guest->batch_first;
-    function_of(layer)(guest, layer, &step);
+    run_box(guest, layer, &step);
 }
 
 /* Begins a layer whose weights are a tensor. They are loaded only after the layer that makes the tensor is done. */
@@ -116,18 +160,21 @@ static __attribute__((noinline)) void begin_product(struct cnnvp_guest *guest, c
     cnnvp_forget_weights(guest);
 }
 
-static void run_layer(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *entry)
+static inline void run_layer(struct cnnvp_guest *guest, const struct cnnvp_binary_layer *entry,
+                             struct cnnvp_step *whole)
 {
     const struct cnnvp_layer *layer = &entry->plan;
     const struct cnnvp_tensor *out = &layer->out;
-    const struct cnnvp_box whole = {.channels = out->channels, .rows = out->height, .columns = out->width};
+    whole->output.channels = out->channels;
+    whole->output.rows = out->height;
+    whole->output.columns = out->width;
     if (layer->product == 0)
-        cnnvp_schedule_begin(guest, layer);
+        begin_layer(guest, layer);
     else
         begin_product(guest, layer);
     if (out->on_chip && entry->fill)
         cnnvp_fill_chip_tensor(guest, out);
-    cnnvp_schedule_box(guest, layer, &whole);
+    run_box(guest, layer, whole);
 }
 
 static const struct cnnvp_binary_layer *layer_table(const struct cnnvp_guest *guest)
@@ -167,6 +214,7 @@ void cnnvp_schedule_divide(struct cnnvp_guest *guest, uint32_t layer)
 void cnnvp_schedule_layers(struct cnnvp_guest *guest)
 {
     const struct cnnvp_binary_layer *layers = layer_table(guest);
+    struct cnnvp_step whole = {.place = &whole.output};
     if (guest->binary->input.on_chip) {
         cnnvp_element_layer(&guest->element, layers[0].plan.tag);
         cnnvp_schedule_settle(guest);
@@ -177,7 +225,7 @@ void cnnvp_schedule_layers(struct cnnvp_guest *guest)
         if (guest->binary->scratchpad != 0)
             cnnvp_schedule_divide(guest, i);
         if (group == 0)
-            run_layer(guest, &layers[i]);
+            run_layer(guest, &layers[i], &whole);
         else if (!layers[i].plan.depth_first)
             i += cnnvp_fused(guest, group) - 1u;
         else if (cnnvp_schedule_group(guest, group)->first_layer == i)

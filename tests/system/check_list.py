@@ -76,11 +76,12 @@ if not 0 < core <= 2:
 
 # Each image by the layer functions: what a further one takes of the core for one of the accelerator. Loads take the most, and
 # the plan decides how many there are.
-for network, most in (("lenet5", 34), ("vgg16_cifar", 39)):
-    two, three = (run(os.path.join(NETWORKS, network + ".onnx"), "-n", images, "--timing-only")[1]["total"] for images in "23")
+for network, preset, most in (("lenet5", "nfu", 25), ("lenet5", "window", 25), ("lenet5", "systolic", 25), ("vgg16_cifar", "nfu", 33)):
+    two, three = (run(os.path.join(NETWORKS, network + ".onnx"), "-p", preset, "-n", images, "--timing-only")[1]["total"]
+                  for images in "23")
     core = (three["guest_instructions"] - two["guest_instructions"]) / (three["accel_instructions"] - two["accel_instructions"])
     if not 0 < core <= most:
-        fail(f"{network}: {core} instructions of the core for one of the accelerator")
+        fail(f"{network} on {preset}: {core} instructions of the core for one of the accelerator")
 
 # A core of 1 GHz is not what LeNet-5 waits for on 256 PEs: within 10 % of one that takes no time.
 ARRAY = ["-s", "pe_array.rows=16", "-s", "pe_array.cols=16"]

@@ -53,15 +53,15 @@ struct cnnvp_plan_limits {
 };
 
 /* Core cycles of the guest software: for a calculation or a store with its descriptor, for a load with its request, for
- * the rest of a step, and for a layer. Of 144 runs of 48 networks on 3 presets, 8 in 10 are within an eighth. Only
+ * the rest of a step, and for a layer. Of 75 runs of 25 networks on 3 presets, 9 in 10 are within an eighth. Only
  * bounds use them: trials measure the real software. */
-#define CNNVP_PLAN_COMMAND_CYCLES 105u
-#define CNNVP_PLAN_LOAD_CYCLES 140u
-#define CNNVP_PLAN_STEP_CYCLES 520u
+#define CNNVP_PLAN_COMMAND_CYCLES 100u
+#define CNNVP_PLAN_LOAD_CYCLES 125u
+#define CNNVP_PLAN_STEP_CYCLES 400u
 #define CNNVP_PLAN_LAYER_CYCLES 100u
 
-/* Core cycles for each word that the core pushes into the queue: 27 to 74 in 86 runs of 10 networks on 3 presets. */
-#define CNNVP_PLAN_WORD_CYCLES 40u
+/* Core cycles for each word that the core pushes into the queue: 23 to 45 in the same runs. */
+#define CNNVP_PLAN_WORD_CYCLES 35u
 
 /* The sum of all work, divided by this, is added to each bound: of equal bounds the one with less work is better. The
  * divisor is fitted to the times of nine networks. */
