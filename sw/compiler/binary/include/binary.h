@@ -97,7 +97,7 @@ struct cnnvp_build {
     struct cnnvp_residents *residents; /* NULL: no tensor stays on chip */
     struct cnnvp_shortage shortage;
     unsigned char *better; /* of each layer: 1 if the unit that the plan's file did not name is better; NULL: of none */
-    double power;                           /* mean power by the finalists in pJ per ps; 0: not known */
+    double power;          /* mean power by the finalists in pJ per ps; 0: not known */
     struct cnnvp_plan_finalists *finalists; /* of each layer outside chains; NULL: tiles taken over, or all on chip */
 };
 
