@@ -150,7 +150,8 @@ static void sum_loads(struct slicing *slicing)
 static double block_ps(const struct slicing *slicing, const struct cnnvp_plan_finalist *way, uint32_t cycles)
 {
     const uint64_t core = way->core + (uint64_t)cycles * slicing->limits->core_ps;
-    return (double)(cnnvp_maximum(way->units, core) + core / CORE_PART);
+    const uint64_t part = core / CORE_PART;
+    return (double)(cnnvp_maximum(way->units, core) + part);
 }
 
 /* Estimated time of the chain for one image if the guest issues its instructions. */

@@ -378,7 +378,7 @@ static const char *const needed[GROUP_KEYS] = {
     "",
     "tile_h: rows of a tile of what its last layer gives",
     "tile_w: columns of a tile of what its last layer gives",
-    "halo: " GROUP_HALOS ", how tiles come to what their neighbours need as well",
+    ("halo: " GROUP_HALOS ", how tiles come to what their neighbours need as well"),
     "",
     "block: the side of its blocks, a power of two"};
 

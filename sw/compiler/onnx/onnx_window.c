@@ -262,9 +262,9 @@ static void say_maps(struct cnnvp_text *text, const struct volume *volume)
     say(text, "rows = Reshape(padded, [0, 0, -1, %lld]);", (long long)volume->x.in);
     for (int64_t k = 0; k < z->kernel; ++k) {
         const int64_t first = k * z->dilation, end = first + (z->out - 1) * z->stride + 1;
+        const int64_t row = first * pitch, below = end * pitch;
         if (z->stride == 1)
-            say(text, "map%lld = Slice(rows, [%lld], [%lld], [2]);", (long long)k, (long long)(first * pitch),
-                (long long)(end * pitch));
+            say(text, "map%lld = Slice(rows, [%lld], [%lld], [2]);", (long long)k, (long long)row, (long long)below);
         else
             say(text,
                 "seen%lld = Slice(padded, [%lld], [%lld], [2], [%lld]);"
