@@ -884,6 +884,10 @@ def volumes():
             wanted[:, o] += (seen * w[o, :, i, j, k].reshape(1, -1, 1, 1, 1)).sum(1)
         run(f"volume {kernel} {groups}", [node("Conv", ["x", "w", "b"], ["y"], group=groups, strides=strides, dilations=dilations, pads=pads)],
             {"x": x}, wanted, {"w": w, "b": b})
+    x = normal(2, 4, 5, 6, 7)  # every second plane, put one below the other on chip
+    run("planes", [node("Slice", ["x", "from", "to", "axes", "steps"], ["s"]), node("Reshape", ["s", "form"], ["m"]), node("Conv", ["m", "w"], ["y"])],
+        {"x": x}, x[:, :, ::2].reshape(2, 4, 18, 7).astype(float), {"from": [0], "to": [5], "axes": [2], "steps": [2],
+        "form": [0, 0, -1, 7], "w": numpy.eye(4, dtype=f32).reshape(4, 4, 1, 1)}, forms=[*FORMS, ["--on-chip"]])
 
 
 def masks():
