@@ -158,8 +158,17 @@ static struct cnnvp_tensor part_of(const struct cnnvp_tensor *whole, uint32_t ro
     return part;
 }
 
+/* 1: the tensors have words in common. */
+static int share_words(const struct cnnvp_graph *graph, int32_t a, int32_t b)
+{
+    const size_t from_a = cnnvp_graph_offset(graph, a), from_b = cnnvp_graph_offset(graph, b);
+    return cnnvp_graph_base(graph, a) == cnnvp_graph_base(graph, b) &&
+           from_a < from_b + cnnvp_graph_words(&graph->tensors[b]) &&
+           from_b < from_a + cnnvp_graph_words(&graph->tensors[a]);
+}
+
 /* 1: the frame of the layer's output on chip has to be filled with zeros. Only the first layer that writes to the
- * tensor does that. */
+ * tensor or to a view of it does that: what others wrote may lie in the frame. */
 static int needs_fill(const struct cnnvp_graph *graph, const struct cnnvp_tensor *out, size_t index)
 {
     if (cnnvp_graph_is_output(graph, graph->layers[index].out))
@@ -167,7 +176,7 @@ static int needs_fill(const struct cnnvp_graph *graph, const struct cnnvp_tensor
     if (out->border_top + out->border_left + out->border_bottom + out->border_right == 0)
         return 0;
     for (size_t i = 0; i < index; ++i)
-        if (graph->layers[i].out == graph->layers[index].out)
+        if (share_words(graph, graph->layers[i].out, graph->layers[index].out))
             return 0;
     return 1;
 }

@@ -240,6 +240,12 @@ struct volume {
     const char *bias; /* last input of the convolution that has it */
 };
 
+/* 1: the window passes on what is there. */
+static int is_trivial(const struct cnnvp_import_axis *axis)
+{
+    return axis->kernel == 1 && axis->stride == 1 && axis->before == 0 && axis->after == 0;
+}
+
 /* A window with a depth alone: planes are the rows of a map. */
 static void say_depth_alone(struct cnnvp_text *text, const struct volume *volume)
 {
@@ -332,10 +338,16 @@ static cnnvp_result convolve_volume(struct cnnvp_import *import, const Onnx__Ten
     volume.z = axes[0];
     volume.y = axes[1];
     volume.x = axes[2];
-    const int is_alone = d[3] == 1 && d[4] == 1 && axes[1].out == dims[3] && axes[2].out == dims[4];
+    const int is_alone = is_trivial(&axes[1]) && is_trivial(&axes[2]);
     (is_alone ? say_depth_alone : say_planes)(&text, &volume);
     say(&text, "all = Reshape(made, [0, 0, %lld, -1, %lld]); y = Slice(all, [0], [%lld], [3])", (long long)axes[0].out,
         (long long)axes[2].out, (long long)axes[1].out);
+    if ((!is_alone && volume.z.kernel > CNNVP_RULE_INPUTS) || text.used >= sizeof text.rule)
+        return cnnvp_import_error(
+            import,
+            "a kernel with a depth of %lld becomes too many nodes; up to %d are possible with one "
+            "group, fewer with more",
+            (long long)volume.z.kernel, CNNVP_RULE_INPUTS);
     return rewrite(import, &text);
 }
 

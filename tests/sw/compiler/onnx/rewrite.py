@@ -871,7 +871,8 @@ def volumes():
     for channels, groups, kernel, strides, dilations, pads in (
             (3, 1, (3, 3, 3), (1, 1, 1), (1, 1, 1), (1, 1, 1, 1, 1, 1)), (2, 1, (3, 2, 3), (2, 3, 2), (1, 1, 2), (0, 1, 2, 1, 0, 1)),
             (4, 2, (2, 3, 1), (1, 2, 1), (2, 1, 1), (1, 0, 0, 0, 2, 0)), (4, 4, (3, 3, 3), (1, 2, 2), (1, 1, 1), (1, 1, 1, 1, 1, 1)),
-            (3, 1, (3, 1, 1), (2, 1, 1), (1, 1, 1), (1, 0, 0, 1, 0, 0)), (3, 1, (1, 3, 3), (1, 2, 2), (1, 1, 1), (0, 1, 1, 0, 1, 1))):
+            (3, 1, (3, 1, 1), (2, 1, 1), (1, 1, 1), (1, 0, 0, 1, 0, 0)), (3, 1, (1, 3, 3), (1, 2, 2), (1, 1, 1), (0, 1, 1, 0, 1, 1)),
+            (3, 1, (3, 1, 1), (1, 1, 4), (1, 1, 1), (1, 0, 8, 1, 0, 4))):
         x, w, b = normal(2, channels, 6, 7, 5), normal(4, channels // groups, *kernel), normal(4)
         full = numpy.pad(x, ((0, 0), (0, 0), *zip(pads[:3], pads[3:]))).astype(float)
         size = [(full.shape[2 + i] - (kernel[i] - 1) * dilations[i] - 1) // strides[i] + 1 for i in range(3)]
@@ -883,6 +884,10 @@ def volumes():
             wanted[:, o] += (seen * w[o, :, i, j, k].reshape(1, -1, 1, 1, 1)).sum(1)
         run(f"volume {kernel} {groups}", [node("Conv", ["x", "w", "b"], ["y"], group=groups, strides=strides, dilations=dilations, pads=pads)],
             {"x": x}, wanted, {"w": w, "b": b})
+    x = normal(2, 4, 5, 6, 7)  # every second plane, put one below the other on chip
+    run("planes", [node("Slice", ["x", "from", "to", "axes", "steps"], ["s"]), node("Reshape", ["s", "form"], ["m"]), node("Conv", ["m", "w"], ["y"])],
+        {"x": x}, x[:, :, ::2].reshape(2, 4, 18, 7).astype(float), {"from": [0], "to": [5], "axes": [2], "steps": [2],
+        "form": [0, 0, -1, 7], "w": numpy.eye(4, dtype=f32).reshape(4, 4, 1, 1)}, forms=[*FORMS, ["--on-chip"]])
 
 
 def masks():

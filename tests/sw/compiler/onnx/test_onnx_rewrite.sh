@@ -63,6 +63,8 @@ vendors("flat.onnx", [node("QuantizeLinear", ["x", "s", "z"], ["q"]),
                       node("DequantizeLinear", ["r", "s", "z"], ["y"])], step)
 vendors("rotary.onnx", [node("Attention", ["x", "w"], ["y"], num_heads=2, do_rotary=1, domain="com.microsoft")],
         {"w": numpy.ones((6, 18), numpy.float32)})
+vendors("deep.onnx", [node("Reshape", ["x", "d"], ["r"]), node("Conv", ["r", "w"], ["y"], pads=[0, 1, 0, 0, 1, 0])],
+        {"d": numpy.array([0, 1, 24, 1, 1]), "w": numpy.ones((1, 1, 23, 1, 1), numpy.float32)})
 resized("none.onnx", (1, 1, 0, 4), [1, 1, 2, 2])
 resized("long.onnx", (1, 1, 1, 5000), [1, 1, 1, 1 << 20])
 PYTHON
@@ -75,6 +77,7 @@ refused 2 'indices of 2 dimensions for 3' run dimensions.onnx
 refused 2 'cubic samples of what is around the map are zeros here: padding_mode zeros' run cubic.onnx
 refused 2 'axis 2 of 3 dimensions with 6 parts each' run parts.onnx
 refused 2 'it would become too many nodes' run steps.onnx
+refused 2 'node "y" (Conv): a kernel with a depth of 23 becomes too many nodes; up to 22 are possible' run deep.onnx
 refused 2 'without elements or of integers' run none.onnx
 refused 2 'node "r" (QLinearSoftmax): before operator set 13 an axis that is not the last one is not supported' run flat.onnx
 refused 2 'node "y" (Attention): do_rotary=1 is not supported; 0 is' run rotary.onnx
