@@ -747,11 +747,19 @@ def check_depth_first():
                 (chain.format("conv2, conv3", 4), [], "1:28: layer \"conv3\" is not the one layer that reads what"),
                 (chain.format("n0, n1", 16), [two, "-s", "input_buffer.pingpong=off", "-s", "input_buffer.size=4KiB"],
                  "1:25: layer \"n1\": its blocks do not fit"),
+                (chain.format("n0, n1", 4), [two, "-s", "output_buffer.size=64"],
+                 "1:21: layer \"n0\": a block of 4x4 with all channels needs"),
                 (chain.format("conv2", 4), ["--schedule", "depth-first", "--block", "4"], "leave out --block"),
                 (chain.format("conv2", 4), ["--schedule", "layer"], "leave out --schedule layer"),
                 (chain.format("conv2", 4), ["--schedule", "fused"], "--schedule chooses groups"),
                 (chain.format("conv2", 4), ["--issue", "list"], "depth-first groups: --issue list")):
             refuse(folder, text, what, words=words if words[:1] == [two] else ["mixed", *words])
+        for _ in range(254):
+            net.node("Conv", [net.maps[-1][0], net.parameter(4, 4, 1, 1)], net.shape, kernel_shape=[1, 1])
+        net.write(two)
+        members = [f"n{i}" for i in range(256)]
+        place = 21 + sum(len(name) + 2 for name in members[:255])
+        refuse(folder, chain.format(", ".join(members), 4), f"1:{place}: a depth-first group has at most 255 layers", words=(two,))
 
 
 def main():
