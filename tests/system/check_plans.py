@@ -765,6 +765,21 @@ def check_depth_first():
         refuse(folder, chain.format(", ".join(members), 4), f"1:{place}: a depth-first group has at most 255 layers", words=(two,))
 
 
+def check_deep():
+    """The plan of a network of many layers can be read again."""
+    with tempfile.TemporaryDirectory() as folder:
+        net = Network(random.Random(15))
+        net.shape, net.maps = (1, 2, 2), [("input", (1, 2, 2))]
+        for _ in range(1100):
+            net.node("Conv", [net.maps[-1][0], net.parameter(1, 1, 1, 1)], net.shape, kernel_shape=[1, 1])
+        net.write(os.path.join(folder, "n.onnx"))
+        plan = os.path.join(folder, "p.yaml")
+        own, _, error = run(folder, "--plan-out", plan)
+        assert own is not None, error
+        again, _, error = run(folder, "--plan", plan)
+        assert again is not None and again["layers"] == own["layers"], error
+
+
 def main():
     ran = fused = 0
     with tempfile.TemporaryDirectory() as folder:
@@ -793,6 +808,7 @@ def main():
     check_best()
     check_example()
     check_depth_first()
+    check_deep()
     print(f"{COUNT + len(FOUND)} networks, {ran} plans ran, {fused} groups")
     assert ran >= COUNT / 2 and fused >= COUNT, "too few plans could run"
 
