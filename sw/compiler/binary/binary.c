@@ -329,6 +329,8 @@ static cnnvp_result choose_unit(const struct cnnvp_graph *graph, const struct cn
         options->plan != NULL ? options->plan->cut_places[index] : NULL, error));
     if (build->better != NULL && options->plan->cuts[index].unit != CNNVP_PLAN_ANY_UNIT) {
         struct cnnvp_layer free = described;
+        if (wanted->unit == CNNVP_UNIT_VECTOR + 1u)
+            CNNVP_TRY(choose_scale(graph, target, index, &free, error));
         build->better[index] =
             cnnvp_plan_choose_unit(&free, name, &target->limits, NULL, 0, NULL, &said) == CNNVP_DONE &&
             free.unit != layer->unit;

@@ -108,4 +108,10 @@ done
 expect 0 run "$network" --timing-only
 grep -q "^far from its bounds   C3 takes [0-9.]* times what its MACs or least bytes would: idle PEs [0-9.]* %, " out ||
     fail "nothing is far from its bounds: $(grep far out)"
+
+# A plan that names the slower unit.
+printf 'cuts:\n  C1: {unit: pe_array}\n  C3: {unit: vector}\n  S4: {unit: vector}\n' >units.yaml
+expect 0 run "$network" --timing-only -p window --plan units.yaml --stats units.json
+grep -q '^better by its price   C1 on vector, C3 on pe_array' out || fail "no better unit: $(grep better out)"
+[ "$(grep -c '"better_unit": "vector"' units.json)" = 1 ] || fail "better units: $(grep better units.json)"
 finish
