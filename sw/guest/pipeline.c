@@ -808,7 +808,7 @@ static inline void push_epilogue(struct cnnvp_guest *guest)
     const int plain = is_plain(epilogue);
     guest->store_of = plain ? epilogue->layer : NULL;
     do {
-        if (!plain && has_work(epilogue->layer))
+        if (!plain && (!epilogue->again || has_work(epilogue->layer)))
             push_image(guest, epilogue);
         if (!plain && epilogue->again && epilogue->layer->out.on_chip)
             push_move_again(guest, epilogue);
