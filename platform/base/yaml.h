@@ -4,11 +4,11 @@
 
 #include "base.h"
 
-/* Bounds on a file, far above any real one. */
+/* Bounds on a file, far above any real one. A plan has an entry for each layer. */
 enum {
     CNNVP_YAML_FILE_BYTES = 1 << 20,
     CNNVP_YAML_DEPTH = 16,    /* nesting of maps */
-    CNNVP_YAML_ENTRIES = 1024 /* entries of a map */
+    CNNVP_YAML_ENTRIES = 8192 /* entries of a map */
 };
 
 enum cnnvp_yaml_kind { CNNVP_YAML_SCALAR, CNNVP_YAML_MAP, CNNVP_YAML_LIST };

@@ -84,6 +84,9 @@ static cnnvp_result find_file(struct cnnvp_arena *arena, const char *name, const
                               "CNNVP_PRESETS");
 }
 
+/* Most of a platform, and of an instance; far above any real one. */
+enum { INSTANCES = 1024, SETTINGS = 2048 };
+
 /* ---- one instance ---- */
 
 cnnvp_result cnnvp_draft_put(struct cnnvp_arena *arena, struct cnnvp_draft_unit *unit,
@@ -98,9 +101,8 @@ cnnvp_result cnnvp_draft_put(struct cnnvp_arena *arena, struct cnnvp_draft_unit 
         (*at)->next = next;
         return CNNVP_DONE;
     }
-    if (++unit->setting_count > 2 * CNNVP_YAML_ENTRIES)
-        return cnnvp_config_error(
-            error, given->place, "%s has more than %d settings", unit->name, 2 * CNNVP_YAML_ENTRIES);
+    if (++unit->setting_count > SETTINGS)
+        return cnnvp_config_error(error, given->place, "%s has more than %d settings", unit->name, SETTINGS);
     *at = cnnvp_arena_alloc(arena, sizeof **at);
     CNNVP_TRY_MEMORY(*at != NULL, error);
     **at = *given;
@@ -187,8 +189,8 @@ static cnnvp_result find_or_add(struct cnnvp_draft *draft, const struct cnnvp_ya
                                       "programs do not tell apart",
                                       node->key, other->name);
     if (*at == NULL) {
-        if (++draft->unit_count > CNNVP_YAML_ENTRIES)
-            return cnnvp_config_error(error, node->key_place, "more than %d instances", CNNVP_YAML_ENTRIES);
+        if (++draft->unit_count > INSTANCES)
+            return cnnvp_config_error(error, node->key_place, "more than %d instances", INSTANCES);
         *at = cnnvp_arena_alloc(&draft->arena, sizeof **at);
         CNNVP_TRY_MEMORY(*at != NULL, error);
         (*at)->name = node->key;

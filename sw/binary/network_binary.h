@@ -151,6 +151,9 @@ struct cnnvp_binary_member {
     uint32_t tile_half; /* half for tiles that come from memory: 1 or 2; 0: both in turn */
 };
 
+/* Most levels of a chain: one more than its layers. */
+#define CNNVP_DEPTH_LEVELS 256u
+
 /*
  * A group: layers that run part by part of their maps, so that no intermediate leaves the chip. There are two kinds.
  *

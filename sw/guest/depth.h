@@ -44,9 +44,6 @@ void cnnvp_convolve_block(struct cnnvp_guest *guest, const struct cnnvp_layer *l
 
 /* ---- depth-first invocation (depth_first.c; in hardware depth_scheduler.c) ---- */
 
-/* Most features of a chain. The compiler's chains are shorter, but the guest does not trust a binary. */
-#define CNNVP_DEPTH_LEVELS 256u
-
 struct cnnvp_depth {
     const struct cnnvp_binary_group *chain;
     const struct cnnvp_binary_level *levels;

@@ -782,12 +782,17 @@ static inline int next_image(struct cnnvp_epilogue *epilogue)
     return 1;
 }
 
+/* 1: something is done with the results before they are stored. */
+static inline int has_work(const struct cnnvp_layer *layer)
+{
+    return layer->post_count > layer->clips || layer->added.tag != 0 ||
+           (layer->op == CNNVP_OP_POOL && layer->pool == CNNVP_POOL_AVERAGE);
+}
+
 /* 1: the results of one image are stored as the calculation's write-out leaves them. */
 static inline int is_plain(const struct cnnvp_epilogue *epilogue)
 {
-    const struct cnnvp_layer *layer = epilogue->layer;
-    return layer->post_count <= layer->clips && layer->added.tag == 0 && epilogue->more_images == 0 &&
-           epilogue->again == 0 && (layer->op != CNNVP_OP_POOL || layer->pool != CNNVP_POOL_AVERAGE);
+    return !has_work(epilogue->layer) && epilogue->more_images == 0 && epilogue->again == 0;
 }
 
 /* Pushes the oldest epilogue. */
@@ -803,7 +808,7 @@ static inline void push_epilogue(struct cnnvp_guest *guest)
     const int plain = is_plain(epilogue);
     guest->store_of = plain ? epilogue->layer : NULL;
     do {
-        if (!plain)
+        if (!plain && (!epilogue->again || has_work(epilogue->layer)))
             push_image(guest, epilogue);
         if (!plain && epilogue->again && epilogue->layer->out.on_chip)
             push_move_again(guest, epilogue);

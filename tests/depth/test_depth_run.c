@@ -158,7 +158,7 @@ static void invariants(void **state)
         {"-s cpu.quantum=1", "platform"},
         {"-s cpu.quantum=1000000", "platform"},
         {"--trace @trace.pftrace", ""},
-        {"--plan " TEST_DATA "/plans/table.yaml", "options schedule layers total units energy memory summary"},
+        {"--plan " TEST_DATA "/plans/table.yaml", "options schedule layers total units links energy memory summary"},
         {"-s pe_array.detail=cycle", "platform"}, /* of the NFU alone */
     };
     enum { CHANGES = sizeof changes / sizeof changes[0] };

@@ -219,13 +219,17 @@ static cnnvp_result too_large(const struct cnnvp_depth_row *row, size_t index, s
         have = weights ? limits->weight_bytes : limits->output_bytes;
         size = cnnvp_plan_size(limits, weights ? CNNVP_PLAN_WEIGHTS : CNNVP_PLAN_OUTPUT, need);
     }
-    return cnnvp_compiler_error(
-        error,
+    const struct cnnvp_plan *plan = row->options->plan;
+    return cnnvp_config_error(
+        error, plan != NULL ? plan->chain_places[index] : NULL,
         "layer \"%s\": a block of %ux%u with all channels needs %llu bytes of %s, one half of "
         "which holds %llu; use %s-s %s.size=%llu",
         from->name, from->block_height, from->block_width, (unsigned long long)need, size.instance,
-        (unsigned long long)have, weights ? "" : "a smaller --block or ", size.instance,
-        (unsigned long long)size.bytes);
+        (unsigned long long)have,
+        weights        ? ""
+        : plan != NULL ? "a smaller block or "
+                       : "a smaller --block or ",
+        size.instance, (unsigned long long)size.bytes);
 }
 
 /* 1: the layer's input map is one block, so padding it by blocks is ordinary padding. */
@@ -268,9 +272,13 @@ static int add_chain(const struct cnnvp_depth_row *row, size_t first, size_t cou
 
 static cnnvp_result cut(const struct cnnvp_depth_row *row, struct cnnvp_error *error)
 {
+    if (row->options->plan != NULL && row->count >= CNNVP_DEPTH_LEVELS)
+        return cnnvp_config_error(
+            error, row->options->plan->chain_places[row->layers[CNNVP_DEPTH_LEVELS - 1u]],
+            "a depth-first group has at most %u layers: begin another group here", CNNVP_DEPTH_LEVELS - 1u);
     for (size_t at = 0; at < row->count;) {
         size_t length = 0;
-        while (at + length < row->count &&
+        while (at + length < row->count && length + 1u < CNNVP_DEPTH_LEVELS &&
                cnnvp_depth_fits(row->graph, row->target, row->build, row->layers[at + length]))
             ++length;
         while (length > 0 && !add_chain(row, at, length))

@@ -46,7 +46,11 @@ static void large_and_deep(void **state)
     size_t length = (size_t)sprintf(text, "units:\n");
     for (int i = 0; length < limit - 64; ++i)
         length += (size_t)sprintf(text + length, "  u%d: {model: core}\n", i);
-    test_refused_file(test_write("many.yaml", text, length), ":1026:", "more than 1024 entries");
+    test_refused_file(test_write("many.yaml", text, length), ":8194:", "more than 8192 entries");
+    length = (size_t)sprintf(text, "units:\n");
+    for (int i = 0; i <= 1024; ++i)
+        length += (size_t)sprintf(text + length, "  u%d: {model: core}\n", i);
+    test_refused_file(test_write("units.yaml", text, length), ":1026:", "more than 1024 instances");
     /* A name and a value as long as the file. */
     length = (size_t)sprintf(text, "units: {cpu: {model: ");
     memset(text + length, 'm', limit - length - 2);

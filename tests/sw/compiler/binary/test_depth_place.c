@@ -132,6 +132,22 @@ static void more_memory_refuses_nothing(void **state)
     assert_true(!taken[0][0] && taken[SIZES - 1][SIZES - 1]);
 }
 
+/* The guest has places for 256 levels. */
+static void long_chains_are_cut(void **state)
+{
+    (void)state;
+    graph_case_begin(&graph, 8, 16);
+    int32_t map = 0;
+    for (int i = 0; i < 260; ++i)
+        map = graph_case_conv(&graph, map, 8);
+    graph_case_output(&graph, map);
+    assert_int_equal(place(4, 32768, NULL), CNNVP_DONE);
+    assert_int_equal(build.groups->count, 2);
+    assert_int_equal(build.groups->table[0].layer_count, 255);
+    assert_int_equal(build.groups->table[1].layer_count, 5);
+    clear();
+}
+
 /* Bit by bit, x first. */
 static void order_tables_are_mortons(void **state)
 {
@@ -207,7 +223,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(levels_are_blocks_of_maps),   cmocka_unit_test(slots_of_one_time_are_apart),
         cmocka_unit_test(more_memory_refuses_nothing), cmocka_unit_test(order_tables_are_mortons),
-        cmocka_unit_test(orders_come_from_a_file),     cmocka_unit_test(wrong_orders_are_refused),
+        cmocka_unit_test(long_chains_are_cut),         cmocka_unit_test(orders_come_from_a_file),
+        cmocka_unit_test(wrong_orders_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
