@@ -232,6 +232,7 @@ static cnnvp_result try_all(struct trials *trials, int *changed, struct cnnvp_er
     CNNVP_TRY(try_layers(trials, plan, error));
     if (gain_of(trials, 0, trials->network->graph.layer_count) <= 0) {
         plan->run_count = 0;
+        memset(plan->cuts, 0, trials->network->graph.layer_count * sizeof *plan->cuts);
         *changed = 1;
     }
     return CNNVP_DONE;
