@@ -286,7 +286,7 @@ static void add_layer(struct stats_builder *b, json_t *layers, uint32_t tag)
     struct cnnvp_bounds bounds = {0};
     cnnvp_bounds_add(&bounds, sums, layer_pe_cycles(stats, tag), layer_pes(stats, tag));
     set_text(b, object, "bound_by", cnnvp_bounds_largest(&bounds));
-    if (info != NULL && stats->work.better_units[tag - 1] != NULL)
+    if (info != NULL && stats->work.better_units != NULL && stats->work.better_units[tag - 1] != NULL)
         set_text(b, object, "better_unit", stats->work.better_units[tag - 1]);
     cnnvp_stats_add_layer_path(b, object, tag);
     const uint64_t standing = static_energy_of_layer(stats, tag);

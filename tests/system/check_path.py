@@ -89,7 +89,7 @@ def follow(words, network, time):
 
 def check_platforms(count):
     """Platforms at random, with networks in turn: every unit in turn is twice as fast, and the first advice is followed. A core that
-    no longer falls asleep has less to do, which no path knows: one estimate of 50 may be further off than 10 %."""
+    no longer falls asleep has less to do, which no path knows: one estimate of 50 may be further off than 11 %."""
     worst.clear()
     draw = random.Random(44)
     choices = {"pe_array.rows": (2, 4, 8, 16, 32), "pe_array.cols": (2, 4, 8, 16, 32), "pe_array.clock_mhz": (250, 1000, 2000),
@@ -107,7 +107,7 @@ def check_platforms(count):
                 faster = run(*words, "-s", f"{unit}.speedup=2", network=network)[1]
                 check_estimate((network, *words), unit, time, faster, stats, 0.2)
         follow(words, network, time)
-    beyond = [one for one in worst if round(one[0], 3) > 0.1]
+    beyond = [one for one in worst if one[0] > 0.11]
     assert 50 * len(beyond) <= len(worst), beyond
 
 

@@ -158,9 +158,11 @@ static struct cnnvp_tensor part_of(const struct cnnvp_tensor *whole, uint32_t ro
     return part;
 }
 
-/* 1: the tensors have words in common. */
+/* 1: the tensors have words in common. Views of channels with a step have none with others. */
 static int share_words(const struct cnnvp_graph *graph, int32_t a, int32_t b)
 {
+    if (graph->tensors[a].channel_step > 1 || graph->tensors[b].channel_step > 1)
+        return a == b;
     const size_t from_a = cnnvp_graph_offset(graph, a), from_b = cnnvp_graph_offset(graph, b);
     return cnnvp_graph_base(graph, a) == cnnvp_graph_base(graph, b) &&
            from_a < from_b + cnnvp_graph_words(&graph->tensors[b]) &&

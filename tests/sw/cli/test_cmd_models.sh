@@ -165,7 +165,9 @@ PYTHON
 # explained there is.
 expect 0 run "$SOURCE/scripts/networks/lenet5.onnx" -n 2 -p "$SOURCE/scripts/examples/accelerators/dual.yaml" --timing-only \
     --stats dual.json
-python3 - run.json partial.json program.json depth.json trainer.json plan.json idle.json dual.json low.json <<'PYTHON' || fail "statistics and their explanations"
+printf 'cuts:\n  C1: {unit: pe_array}\n' >unit.yaml # the slower one
+expect 0 run "$SOURCE/scripts/networks/lenet5.onnx" -p window --plan unit.yaml --timing-only --stats unit.json
+python3 - run.json partial.json program.json depth.json trainer.json plan.json idle.json dual.json low.json unit.json <<'PYTHON' || fail "statistics and their explanations"
 import json, re, sys
 
 def first_words(name):

@@ -205,14 +205,14 @@ says "9 points: 9 ok, 0 failed; 6 were in r.sqlite already"
 # A point that fails is recorded and does not stop the others; it does not run again unless told.
 cat >fails.yaml <<END
 network: $network
-options: {timing_only: true, max_time: [5us, 1s]}
+options: {timing_only: true, max_time: [4us, 1s]}
 parameters: {pe_array.rows: [4, 8]}
 END
 refused 1 "2 of 4 points failed; their errors are in fails.sqlite" sweep fails.yaml -o fails.sqlite --export fails.csv
 says "4 points: 2 ok, 2 failed"
 [ "$(tail -n 1 err)" = "cnnvp: 2 of 4 points failed; their errors are in fails.sqlite" ] || fail "the last line: $(cat err)"
 # The reason, once for both: they differ in numbers.
-[ "$(grep -c '^cnnvp: 2 points failed: --max-time was reached at 5[0-9]* ps of simulated time.* (the first: max_time=5us pe_array.rows=4)$' err)" = 1 ] ||
+[ "$(grep -c '^cnnvp: 2 points failed: --max-time was reached at 4[0-9]* ps of simulated time.* (the first: max_time=4us pe_array.rows=4)$' err)" = 1 ] ||
     fail "the reason: $(cat err)"
 [ "$(grep -c ',failed,' fails.csv)" = 2 ] || fail "failed points in an export: $(cat fails.csv)"
 [ "$(sqlite3 fails.sqlite "select count(*) from points where status = 'failed' and stats is null and error like '%max_time%'")" = 2 ] ||
