@@ -222,7 +222,7 @@ expect 1 sweep fails.yaml -o fails.sqlite
 says "4 were in fails.sqlite already"
 expect 1 sweep fails.yaml -o fails.sqlite --retry-failed
 says "2 were in fails.sqlite already"
-sed -i 's/5us, 1s/5us/' fails.yaml
+sed -i 's/4us, 1s/4us/' fails.yaml
 refused 1 "all 2 points failed" sweep fails.yaml -o fails2.sqlite
 
 # A point that crashes is one failed point, also the first one, whose statistics objectives are checked against.
